@@ -4,10 +4,12 @@ use crate::call::memory::{In, Out, slice};
 use crate::constants::*;
 use crate::datatype::Recipe;
 use crate::error::{Failure, Res, call};
-use crate::type_create::{large, make, natural, numbers};
+use crate::type_create::{large, make, natural, numbers, refusal};
 use crate::types::{Count, Datatype};
 use core::ffi::c_int;
+use oxmpi_datatype::TypeRef;
 use oxmpi_datatype::array::{self, Deal, Order, Slice};
+use oxmpi_mca::Status;
 
 fn order_of(order: c_int) -> Res<Order> {
     match order {
@@ -169,4 +171,44 @@ mpi_fn! {
             make(oldtype, newtype, recipe, |old| array::darray(&deals, way, old))
         })
     }
+}
+
+/// The numbers of a recipe of an array: in the order of the arguments, wherever they are kept. `sizes`: those that a large-count function keeps apart, by their place among lists of `n`.
+fn numbers_of(recipe: &Recipe, head: usize, n: usize, sizes: usize) -> Vec<i64> {
+    let mut integers = recipe.integers.iter().map(|&number| i64::from(number));
+    let mut all: Vec<i64> = integers.by_ref().take(head).collect();
+    match recipe.counts[..] {
+        [] => all.extend(integers.by_ref().take(sizes * n)),
+        _ => all.extend(&recipe.counts),
+    }
+    all.extend(integers);
+    all
+}
+
+/// Makes a type of an array once more as a recipe says, of another type.
+pub fn again(recipe: &Recipe, old: &TypeRef) -> Res<TypeRef> {
+    let broken = || refusal(Status::INTERNAL);
+    let narrow = |numbers: &[i64]| numbers.iter().map(|&n| n as c_int).collect::<Vec<c_int>>();
+    let made = if recipe.combiner == MPI_COMBINER_SUBARRAY {
+        let n = recipe.integers.first().and_then(|&n| usize::try_from(n).ok()).ok_or_else(broken)?;
+        let all = numbers_of(recipe, 1, n, 3);
+        if all.len() != 3 * n + 2 {
+            return Err(broken());
+        }
+        let part = |which: usize| &all[1 + which * n..1 + (which + 1) * n];
+        let way = order_of(all[3 * n + 1] as c_int)?;
+        array::subarray(&slices(part(0), part(1), part(2))?, way, old)
+    } else {
+        let n = recipe.integers.get(2).and_then(|&n| usize::try_from(n).ok()).ok_or_else(broken)?;
+        let all = numbers_of(recipe, 3, n, 1);
+        if all.len() != 4 * n + 4 {
+            return Err(broken());
+        }
+        let part = |which: usize| &all[3 + which * n..3 + (which + 1) * n];
+        let (distribs, dargs, procs) = (narrow(part(1)), narrow(part(2)), narrow(part(3)));
+        let (size, rank) = (all[0] as c_int, all[1] as c_int);
+        let share = Share { size, rank, sizes: part(0), distribs: &distribs, dargs: &dargs, procs: &procs };
+        array::darray(&share.deals()?, order_of(all[4 * n + 3] as c_int)?, old)
+    };
+    made.map_err(refusal)
 }

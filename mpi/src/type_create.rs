@@ -295,3 +295,45 @@ mpi_fn! {
         })
     }
 }
+
+/// Makes a type once more as a recipe says, of other types: any but those of arrays.
+pub fn again(recipe: &Recipe, olds: &[TypeRef]) -> Res<TypeRef> {
+    let integers = recipe.integers.iter().map(|&n| i64::from(n));
+    let all: Vec<i64> = match recipe.counts[..] {
+        [] => integers.chain(recipe.addresses.iter().copied()).collect(),
+        _ => recipe.counts.clone(),
+    };
+    let lists = |n: i64, rest: &[i64]| {
+        let (lengths, places) = rest.split_at_checked(usize::try_from(n).ok()?)?;
+        Some((lengths.to_vec(), places.to_vec()))
+    };
+    let equal = |n: i64, length: i64| vec![length; usize::try_from(n).unwrap_or(0)];
+    let made = match (recipe.combiner, olds, &all[..]) {
+        (MPI_COMBINER_CONTIGUOUS, [old], &[n]) => build::contiguous(n as u64, old),
+        (MPI_COMBINER_VECTOR, [old], &[n, block, stride]) => {
+            build::vector(n as u64, block as u64, stride, old)
+        }
+        (MPI_COMBINER_HVECTOR, [old], &[n, block, stride]) => {
+            build::hvector(n as u64, block as u64, stride, old)
+        }
+        (MPI_COMBINER_RESIZED, [old], &[lb, extent]) => build::resized(lb, extent, old),
+        (MPI_COMBINER_INDEXED_BLOCK, [old], [n, length, places @ ..]) => {
+            blocks(old, &equal(*n, *length), places, None)
+        }
+        (MPI_COMBINER_HINDEXED_BLOCK, [old], [n, length, places @ ..]) => {
+            blocks(old, &equal(*n, *length), places, Some(1))
+        }
+        (kind @ (MPI_COMBINER_INDEXED | MPI_COMBINER_HINDEXED), [old], [n, rest @ ..]) => {
+            let (lengths, places) = lists(*n, rest).ok_or_else(|| refusal(Status::INTERNAL))?;
+            blocks(old, &lengths, &places, (kind == MPI_COMBINER_HINDEXED).then_some(1))
+        }
+        (MPI_COMBINER_STRUCT, olds, [n, rest @ ..]) => {
+            let (lengths, places) = lists(*n, rest).ok_or_else(|| refusal(Status::INTERNAL))?;
+            let all = olds.iter().zip(&lengths).zip(&places);
+            let parts = all.map(|((old, &count), &disp)| build::Part { disp, count: count as u64, old });
+            build::structure(&parts.collect::<Vec<_>>())
+        }
+        _ => Err(Status::INTERNAL),
+    };
+    made.map_err(refusal)
+}

@@ -175,6 +175,7 @@ fn allowed(folder: &str) -> Option<Allowed> {
         }
         "tests/plugins/coll-sparse" => Some(Allowed { ours: CONTRACTS, others: Some(&[]), optional: &[] }),
         "tests/plugins/osc-am" => Some(Allowed { ours: ONE_SIDED, others: Some(&[]), optional: &[] }),
+        "tests/plugins/fbtl-faults" => Some(Allowed { ours: FILES, others: Some(&["libc"]), optional: &[] }),
         _ if folder.starts_with("framework/") && folder.ends_with("/conformance") => {
             Some(Allowed { ours: SUITE, others: Some(&["rustix", "libc", "linkme"]), optional: &[] })
         }

@@ -4,7 +4,7 @@ use oxmpi_tests::{Job, leave_out, mpi};
 use std::process::Command;
 
 /// Jobs on one node, and, if there are several ranks, on two nodes.
-fn jobs(ranks: usize) -> Vec<Job> {
+pub fn jobs(ranks: usize) -> Vec<Job> {
     let mut jobs = vec![Job::new(ranks).limit(300)];
     if ranks > 1 && mpi().is_ours() {
         let hosts = format!("a:{},b:{}", ranks / 2, ranks - ranks / 2);
@@ -57,4 +57,101 @@ fn random_operations_are_as_the_model_says() {
             job.program("files_random").arg(folder.path()).args(["1", "20", "3"]).run().all_ok(ranks);
         }
     }
+}
+
+/// Programs with a subject of their own: types in other representations, counts beyond an int, threads on one file, endpoints as ranks of one.
+#[test]
+fn files_of_a_subject() {
+    if !mpi().is_ours() {
+        return leave_out("files of a subject", "not every library passes");
+    }
+    let runs: [(&str, &[usize], &[&str]); 4] = [
+        ("files_types", &[1, 3], &[]),
+        ("files_large", &[2], &[]),
+        ("files_threads", &[1, 2], &["4", "threads"]),
+        ("files_threads", &[1, 2], &["3", "endpoints"]),
+    ];
+    for (program, sizes, arguments) in runs {
+        for ranks in sizes {
+            // Of that many bytes once is enough.
+            let all = if program == "files_large" { vec![Job::new(*ranks).limit(300)] } else { jobs(*ranks) };
+            for job in all {
+                let folder = tempfile::tempdir().expect("a folder");
+                job.program(program).arg(folder.path()).args(arguments).run().all_ok(*ranks);
+                let left = std::fs::read_dir(folder.path()).expect("the folder").count();
+                assert_eq!(left, 0, "{program}: files are left beside those of the program");
+            }
+        }
+    }
+}
+
+/// Jobs at the same time whose files have one base name, and several files of one job that have, do not meet: neither by their data nor by their shared pointers.
+#[test]
+fn files_of_one_base_name_do_not_meet() {
+    if !mpi().is_ours() {
+        return leave_out("files of one base name", "not every library passes");
+    }
+    let folders: Vec<_> = (0..3).map(|_| tempfile::tempdir().expect("a folder")).collect();
+    let running: Vec<_> = folders
+        .iter()
+        .map(|folder| {
+            for inner in ["a", "b", "c"] {
+                std::fs::create_dir(folder.path().join(inner)).expect("a folder");
+            }
+            Job::new(2).limit(300).program("files_beside").arg(folder.path()).start()
+        })
+        .collect();
+    for (job, folder) in running.into_iter().zip(&folders) {
+        job.wait().all_ok(2);
+        for inner in ["a", "b", "c"] {
+            let left = std::fs::read_dir(folder.path().join(inner)).expect("the folder").count();
+            assert_eq!(left, 0, "files are left in {inner}");
+        }
+    }
+}
+
+/// Hints of the program, of a site's file, and of parameters, in this order; told in the program's spelling.
+#[test]
+fn hints_and_where_they_come_from() {
+    if !mpi().is_ours() {
+        return leave_out("hints of files", "other libraries tell others");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let site = folder.path().join("site");
+    std::fs::write(
+        &site,
+        "# of the site\ncb_buffer_size 2097152\nstripe_size 65536\nromio_cb_write enable\n",
+    )
+    .expect("hints");
+    let run = |params: &[&str], hints: &str| {
+        let files = tempfile::tempdir().expect("a folder");
+        let job = Job::new(4).env("ROMIO_HINTS", &site).args(params).program("files_hints");
+        job.arg(files.path()).args(hints.split_whitespace()).run().all_ok(4)
+    };
+    run(
+        &[],
+        "told cb_buffer_size 2097152 told romio_cb_write enable told cb_nodes 1 told romio_aggregator_list 0",
+    );
+    run(
+        &[],
+        "set cb_buffer_size 04194304 told cb_buffer_size 04194304 set stripe_size 131072 told stripe_size 131072 told striping_unit -",
+    );
+    run(
+        &[],
+        "set cb_config_list *:2 told cb_config_list *:2 told cb_nodes 2 set romio_visibility_immediate false told romio_visibility_immediate true",
+    );
+    run(&[], "set cb_config_list nobody:9 told cb_nodes 1 set mine 1 told mine -");
+    run(&["--mca", "io_ompio_num_aggregators", "3"], "told cb_nodes 3");
+    run(&["--mca", "io_ompio_num_aggregators", "3"], "set cb_nodes 2 told cb_nodes 2");
+    let ended =
+        run(&["--mca", "io_ompio_verbose_info_parsing", "1"], "set mine 1 set cb_nodes x told cb_nodes 1");
+    assert_eq!(ended.err.matches("hint mine = 1 of a file is passed over").count(), 1, "{}", ended.err);
+    assert_eq!(ended.err.matches("hint cb_nodes = x of a file is passed over").count(), 1, "{}", ended.err);
+    let ended = run(&["--mca", "io_ompio_coll_timing_info", "1"], "told cb_nodes 1");
+    assert_eq!(
+        ended.err.matches("8 accesses of ranks, 8 of them collective; 16 bytes written, 16 read").count(),
+        1,
+        "{}",
+        ended.err
+    );
 }

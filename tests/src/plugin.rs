@@ -82,6 +82,14 @@ pub fn ugni_library() -> PathBuf {
     beside("liboxmpi_ugni_emulation.so")
 }
 
+/// A folder with `libfbtl_faults.so` in it and nothing else; it goes when the answer does.
+pub fn fbtl_faults() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let from = beside("liboxmpi_fbtl_faults.so");
+    std::fs::copy(from, folder.path().join("libfbtl_faults.so")).expect("the component");
+    folder
+}
+
 fn beside(name: &str) -> PathBuf {
     let exe = std::env::current_exe().expect("the path of this test");
     let found = exe.ancestors().skip(1).take(2).map(|dir| dir.join(name)).find(|path| path.is_file());

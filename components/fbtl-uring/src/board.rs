@@ -5,8 +5,11 @@
 //! the rest goes into the ring once more; or it is an end: of the file, or a failure. The operation then plans no more, and ends when its last request is back. Of several
 //! ends the first in the list is its result, as if the pieces had been transferred one after the other.
 //!
-//! **The lock** is held for planning, submitting and taking completions out. No request copies data meanwhile: those through the cache are given to workers of the
-//! kernel. Operations end behind the lock, since who waits for them may submit again at once.
+//! **The lock** is held for planning, submitting and taking completions out. The kernel copies no data meanwhile: requests through the cache are given to its
+//! workers. Operations end behind the lock, since who waits for them may submit again at once.
+//!
+//! **Sieved reads.** Where the host allows it, and pieces with short holes between them follow, a request reads a window with the holes into memory of its own, and its completion copies the
+//! pieces out, under the lock: a window is at most what the file's hint says, or a few MiB. A window that fails is read once more piece by piece, since only that tells whose the failure is.
 //!
 //! **Threads that end** take their workers with them, and what those had not done comes back as cancelled; it goes into the ring once more. **A child** of a fork has none of the
 //! ring's memory: the board knows its process, and touches nothing elsewhere.
@@ -14,7 +17,7 @@
 use crate::sys::{self, Ring, Vectored};
 use core::sync::atomic::{AtomicU32, Ordering};
 use oxmpi_fbtl::{Job, Key, Opened, Refusal};
-use oxmpi_fbtl_support::{Batch, Cursor, Extent, descriptor, unit};
+use oxmpi_fbtl_support::{Batch, Cursor, Extent, MOST_BYTES, Sieving, Window, descriptor, unit};
 use oxmpi_fs::error::system;
 use oxmpi_mca::Status;
 use std::collections::VecDeque;
@@ -23,6 +26,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Requests of one operation that are in the ring at once, at most.
 const AT_ONCE: usize = 32;
+/// Those of them that read windows, which need memory.
+const WINDOWS: usize = 4;
 
 /// A transfer under way.
 struct Underway {
@@ -32,6 +37,10 @@ struct Underway {
     /// Up to where it is planned.
     planned: Cursor,
     requests: usize,
+    /// How its reads are sieved, with the bytes of a window at most; `None`: not, or no more.
+    sieving: Option<(Sieving, u64)>,
+    /// Requests that read windows.
+    windows: usize,
     /// The first end in the list: where, with what status and bytes.
     end: Option<(u64, Status, u64)>,
     /// Everything is planned.
@@ -46,6 +55,52 @@ struct Request {
     left: u64,
     /// Read by the kernel while the request is under way.
     extents: Vec<Extent>,
+    window: Option<WindowRead>,
+}
+
+/// A window on its way into memory of its own.
+struct WindowRead {
+    window: Window,
+    memory: Vec<u8>,
+    /// Bytes that have come.
+    got: usize,
+}
+
+impl WindowRead {
+    /// Memory for a window; `None`: there is none.
+    fn new(window: Window) -> Option<WindowRead> {
+        let len = usize::try_from(window.len).ok()?;
+        let mut memory = Vec::new();
+        memory.try_reserve_exact(len).ok()?;
+        memory.resize(len, 0);
+        Some(WindowRead { window, memory, got: 0 })
+    }
+
+    /// The rest of it, as a batch whose memory is put into `extents`.
+    fn rest(&mut self, extents: &mut Vec<Extent>) -> Batch {
+        let rest = &mut self.memory[self.got..];
+        let len = rest.len().min(MOST_BYTES as usize);
+        extents.clear();
+        extents.push(Extent { memory: rest.as_mut_ptr(), len });
+        Batch { offset: self.window.offset + self.got as u64, len: len as u64, direct: false }
+    }
+
+    /// Copies to the pieces from a cursor on what has come: bytes, and whether that is all of them.
+    fn copy(&self, job: &Job, at: &Cursor) -> (u64, bool) {
+        let first = at.place().0;
+        let mut copied = 0;
+        for piece in &job.pieces()[first..first + self.window.pieces] {
+            let from = ((piece.offset - self.window.offset) as usize).min(self.got);
+            let there = (self.got - from).min(piece.len as usize);
+            // SAFETY: the piece's memory is the component's while the job lives, and is not the window's; so many bytes of the window lie from `from` on.
+            unsafe { core::ptr::copy_nonoverlapping(self.memory.as_ptr().add(from), piece.memory, there) };
+            copied += there as u64;
+            if (there as u64) < piece.len {
+                return (copied, false);
+            }
+        }
+        (copied, true)
+    }
 }
 
 /// A list whose entries keep their numbers; free numbers are used again.
@@ -135,7 +190,7 @@ impl Board {
     }
 
     /// Puts an operation into the ring. NO_RESOURCE: the ring is full.
-    pub fn take(&self, job: Job, file: &Opened) -> Result<(), Refusal> {
+    pub fn take(&self, job: Job, file: &Opened, sieving: &Sieving) -> Result<(), Refusal> {
         if self.is_elsewhere() {
             job.end(Status::NOT_SUPPORTED, 0);
             return Ok(());
@@ -147,7 +202,18 @@ impl Board {
         }
         let unit = unit(file, job.is_write());
         let (planned, file) = (Cursor::default(), *file);
-        let underway = Underway { job, file, unit, planned, requests: 0, end: None, complete: false };
+        let sieving = job.may_sieve().then(|| (*sieving, sieving.measure(job.sieve_bytes())));
+        let underway = Underway {
+            job,
+            file,
+            unit,
+            planned,
+            requests: 0,
+            sieving,
+            windows: 0,
+            end: None,
+            complete: false,
+        };
         let number = state.operations.put(underway);
         self.underway.fetch_add(1, Ordering::Relaxed);
         state.plan(number, self.depth);
@@ -206,6 +272,31 @@ impl Board {
 }
 
 impl Underway {
+    /// Takes note of bytes of a window, if the request reads one; a batch: the rest of it, or its pieces one by one, which are to be read.
+    fn window_came(&mut self, request: &mut Request, result: i32) -> Option<Batch> {
+        let read = request.window.as_mut()?;
+        match usize::try_from(result) {
+            Ok(bytes) => read.got += bytes,
+            Err(_) if sys::AGAIN.contains(&-result) => {}
+            Err(_) => {
+                (request.window, self.sieving) = (None, None);
+                self.windows -= 1;
+                return request.at.batch(self.job.pieces(), self.unit, request.left, &mut request.extents);
+            }
+        }
+        if result != 0 && read.got < read.memory.len() {
+            return Some(read.rest(&mut request.extents));
+        }
+        let (copied, whole) = read.copy(&self.job, &request.at);
+        self.windows -= 1;
+        request.at.advance(self.job.pieces(), copied);
+        if !whole {
+            let at = request.at.total();
+            self.close(at, Status::OK, at);
+        }
+        None
+    }
+
     /// Notes an end, of which the first in the list counts.
     fn close(&mut self, at: u64, status: Status, bytes: u64) {
         if self.end.is_none_or(|(first, ..)| at < first) {
@@ -233,6 +324,24 @@ impl State {
             let mut extents = Vec::new();
             let at = operation.planned;
             let pieces = operation.job.pieces();
+            let sieving = operation.sieving;
+            if let Some(window) = sieving.and_then(|(sieving, measure)| sieving.window(pieces, &at, measure))
+            {
+                if operation.windows >= WINDOWS {
+                    return;
+                }
+                if let Some(mut read) = WindowRead::new(window) {
+                    let first = at.place().0;
+                    let left = pieces[first..first + window.pieces].iter().map(|piece| piece.len).sum();
+                    let batch = read.rest(&mut extents);
+                    operation.planned.advance(pieces, left);
+                    operation.requests += 1;
+                    operation.windows += 1;
+                    let window = Some(read);
+                    self.push(Request { operation: number, at, left, extents, window }, batch, true);
+                    continue;
+                }
+            }
             let Some(batch) = at.batch(pieces, operation.unit, u64::MAX, &mut extents) else {
                 operation.complete = true;
                 return;
@@ -240,7 +349,8 @@ impl State {
             operation.planned.advance(pieces, batch.len);
             operation.requests += 1;
             let by_worker = !batch.direct;
-            self.push(Request { operation: number, at, left: batch.len, extents }, batch, by_worker);
+            let left = batch.len;
+            self.push(Request { operation: number, at, left, extents, window: None }, batch, by_worker);
         }
     }
 
@@ -272,7 +382,12 @@ impl State {
         let mut request = self.requests.take(number)?;
         let owner = request.operation;
         let operation = self.operations.get(owner)?;
+        if let Some(batch) = operation.window_came(&mut request, result) {
+            self.push(request, batch, true);
+            return None;
+        }
         match u64::try_from(result) {
+            _ if request.window.is_some() => request.left = 0,
             Ok(0) if operation.job.is_write() => {
                 operation.close(request.at.total(), system(sys::WROTE_NOTHING), request.at.whole());
             }

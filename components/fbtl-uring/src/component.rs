@@ -73,7 +73,7 @@ impl Transfers for UringTransfers {
             job.end(status, bytes);
             return Ok(());
         }
-        self.board.take(job, &self.file)
+        self.board.take(job, &self.file, &self.sieving)
     }
 
     fn cancel(&self, key: Key) {

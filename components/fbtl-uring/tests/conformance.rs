@@ -15,6 +15,8 @@ fn is_available() -> bool {
 fn conformance() {
     if is_available() {
         let setup = Setup::new(fbtl_uring::descriptor());
-        run_all(&setup.variant(&[("queue_depth", "3"), ("num_workers", "1")]).bound("queue_depth"));
+        let short = [("max_block_size", "64"), ("max_gap_size", "7"), ("max_tmpbuf_size", "200")];
+        let setup = setup.variant(&[("queue_depth", "3"), ("num_workers", "1")]).variant(&short);
+        run_all(&setup.bound("queue_depth"));
     }
 }

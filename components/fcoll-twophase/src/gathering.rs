@@ -2,7 +2,7 @@
 
 use crate::domains::{Domains, NEVER};
 use crate::image::{Covered, Extent, first_missing, type_of};
-use crate::sending::{self, Span};
+use crate::sending::{self, Span, first_bytes};
 use crate::setting::Setting;
 use crate::wire::{self, HEADER, Header, Run};
 use oxmpi_datatype::TypeRef;
@@ -31,6 +31,8 @@ struct Slot {
     requests: Vec<Request>,
     /// Types that messages name.
     types: Vec<TypeRef>,
+    /// Numbers of bytes that messages tell.
+    found: Vec<u64>,
     /// A transfer was started that is to be looked at.
     writes: bool,
 }
@@ -51,6 +53,7 @@ pub struct Gathering {
 /// A rank that takes part in a round, and its data in the image.
 struct Guest {
     peer: usize,
+    runs: Vec<Run>,
     kind: TypeRef,
 }
 
@@ -82,6 +85,7 @@ impl Gathering {
                 result: call.result()?,
                 requests: Vec::new(),
                 types: Vec::new(),
+                found: Vec::new(),
                 writes: false,
             })
         };
@@ -263,10 +267,10 @@ impl Gathering {
             peer.last = Some(round);
         }
         let covered = Covered::of(all.iter().flat_map(|(_, runs)| runs), &domains);
-        let guest = |(peer, runs): &(usize, Vec<Run>)| {
-            type_of(runs, &domains, covered.base(), &setting.byte).map(|kind| Guest { peer: *peer, kind })
+        let guest = |(peer, runs): (usize, Vec<Run>)| {
+            type_of(&runs, &domains, covered.base(), &setting.byte).map(|kind| Guest { peer, runs, kind })
         };
-        let guests = all.iter().map(guest).collect::<Result<_, _>>()?;
+        let guests = all.into_iter().map(guest).collect::<Result<_, _>>()?;
         Ok((guests, covered))
     }
 
@@ -312,7 +316,7 @@ impl Gathering {
         })
     }
 
-    /// Reads a round, and sends each rank its data while the next one is read.
+    /// Reads a round, and sends each rank what was found of its data while the next one is read.
     fn fetch(
         mut self,
         setting: Setting,
@@ -327,6 +331,7 @@ impl Gathering {
         let slot = &mut self.slots[turn];
         let extents = covered.extents(&setting.domains, round, owner);
         let fine = !lost && !self.outcome.status.is_err();
+        let base = covered.base();
         let image = slot.image(call, &setting.domains, covered.bytes())?;
         if fine {
             // SAFETY: the image is free, and the transfer's until the step behind.
@@ -335,24 +340,49 @@ impl Gathering {
         let mut requests = self.receive_headers(&setting, call, &peers, lost)?;
         call.wait(&mut requests)?;
         call.then(move |call, _| {
-            let slot = &mut self.slots[turn];
+            let slot = &self.slots[turn];
             let (moved, status) = if fine { slot.result() } else { (0, Status::OK) };
-            let end = first_missing(&extents, moved).filter(|_| fine && !status.is_err()).unwrap_or(u64::MAX);
+            let missing = first_missing(&extents, moved);
+            let end = missing.filter(|_| fine && !status.is_err()).unwrap_or(u64::MAX);
             self.outcome = self.outcome.and(Outcome { status, end });
-            clear_behind(&extents, moved, image);
-            for guest in guests {
-                let rank = self.peers[guest.peer].rank;
-                if rank == call.rank() {
-                    let spans = sending::part(call, &setting.domains, (round, owner)).spans;
-                    take_own(call, &spans, image, &guest.kind);
-                } else {
-                    // SAFETY: the image stays as it is until its messages were waited for, the type lives in the slot.
-                    slot.requests.push(unsafe { call.send(image.at(), 1, &guest.kind, rank)? });
-                }
-                slot.types.push(guest.kind);
-            }
+            self.hand_out(&setting, call, (round, turn), guests, (missing, base, image))?;
             next(self, call)
         })
+    }
+
+    /// Sends each rank the bytes of the image, which begins at `base`, before `missing`, the first one that was not read (`None`: all were), behind their number.
+    fn hand_out(
+        &mut self,
+        setting: &Setting,
+        call: &Call<'_>,
+        (round, turn): (u64, usize),
+        mut guests: Vec<Guest>,
+        (missing, base, image): (Option<u64>, u64, Memory),
+    ) -> Result<(), Status> {
+        let slot = &mut self.slots[turn];
+        if let Some(missing) = missing {
+            for guest in &mut guests {
+                let found: Vec<Run> = guest.runs.iter().flat_map(|run| run.before(missing)).collect();
+                guest.kind = type_of(&found, &setting.domains, base, &setting.byte)?;
+            }
+        }
+        slot.found = guests.iter().map(|guest| guest.kind.packed).collect();
+        for (guest, found) in guests.into_iter().zip(&slot.found) {
+            let rank = self.peers[guest.peer].rank;
+            if rank == call.rank() {
+                let spans = sending::part(call, &setting.domains, (round, self.owner)).spans;
+                take_own(call, &first_bytes(&spans, *found), image, &guest.kind);
+                continue;
+            }
+            let number: *const u64 = found;
+            // SAFETY: the numbers and the image stay as they are until their messages were waited for, the type lives in the slot.
+            unsafe {
+                slot.requests.push(call.send(number.cast(), 8, &setting.byte, rank)?);
+                slot.requests.push(call.send(image.at(), 1, &guest.kind, rank)?);
+            }
+            slot.types.push(guest.kind);
+        }
+        Ok(())
     }
 }
 
@@ -360,18 +390,6 @@ impl Gathering {
 fn placed(extents: &[Extent], image: Memory) -> Vec<Piece> {
     let place = |at: u64| image.at().wrapping_add(at as usize);
     extents.iter().map(|all| Piece { offset: all.offset, memory: place(all.at), len: all.len }).collect()
-}
-
-/// Fills what a read did not bring with zeros, so that no other data is handed out for it.
-fn clear_behind(extents: &[Extent], moved: u64, image: Memory) {
-    let mut left = moved;
-    for extent in extents {
-        let there = left.min(extent.len);
-        left -= there;
-        let rest = image.part(extent.at + there, extent.len - there);
-        // SAFETY: a part of an image of this rank, whose transfer has ended.
-        unsafe { rest.at().write_bytes(0, rest.len() as usize) };
-    }
 }
 
 /// Puts this rank's own data into its image.

@@ -26,6 +26,8 @@ struct Store {
     list: Vec<u8>,
     /// Parts of the view whose data is in `packed`, to be unpacked when it has come.
     to_unpack: Vec<Span>,
+    /// The place for the number of bytes that an aggregator has read for this rank in a round.
+    there: Option<Memory>,
 }
 
 /// A part of the view: first byte, number of bytes.
@@ -35,11 +37,43 @@ pub struct Span {
     pub len: u64,
 }
 
+/// The parts with the first `bytes` bytes of these.
+pub fn first_bytes(spans: &[Span], bytes: u64) -> Vec<Span> {
+    let mut left = bytes;
+    let cut = spans.iter().map(|span| {
+        let len = span.len.min(left);
+        left -= len;
+        Span { len, ..*span }
+    });
+    cut.filter(|span| span.len > 0).collect()
+}
+
 /// A rank's data in a round of an aggregator.
 pub struct Part {
     pub spans: Vec<Span>,
     pub list: Vec<u8>,
     pub bytes: u64,
+}
+
+/// An address of a store or of the user's memory.
+struct Place(*mut u8);
+
+impl Place {
+    fn at(&self) -> *mut u8 {
+        self.0
+    }
+}
+
+// SAFETY: an address; one step of a plan runs at a time.
+unsafe impl Send for Place {}
+
+/// Data that is to come from an aggregator: as many bytes as it has found, at most these.
+struct Due {
+    place: Place,
+    /// Whether that is the user's memory.
+    in_place: bool,
+    spans: Vec<Span>,
+    bytes: u64,
 }
 
 /// The part of an exchange that has a rank's own data.
@@ -255,11 +289,16 @@ impl Sending {
         requests.append(&mut self.stores[self.turn].requests);
         call.wait(&mut requests)?;
         call.then(move |call, lost| {
-            self.send_part(&setting, call, line, task, lost)?;
-            next(self, call)
+            let store = self.turn;
+            let due = self.send_part(&setting, call, line, task, lost)?;
+            match due {
+                Some(due) => self.receive_part(setting, call, (store, line), due, next),
+                None => next(self, call),
+            }
         })
     }
 
+    /// Sends what is this rank's in a round, and announces the next one. Answers what is to come where the access reads.
     fn send_part(
         &mut self,
         setting: &Setting,
@@ -267,7 +306,7 @@ impl Sending {
         line: usize,
         task: (u64, u64),
         lost: bool,
-    ) -> Result<(), Status> {
+    ) -> Result<Option<Due>, Status> {
         let (domains, rank) = (setting.domains, self.lines[line].rank);
         let store = &mut self.stores[self.turn];
         self.turn ^= 1;
@@ -299,18 +338,52 @@ impl Sending {
             }
             // SAFETY: neither the store nor the user's memory changes while the message is under way.
             store.requests.push(unsafe { call.send(place, part.bytes, &setting.byte, rank)? });
-        } else {
-            // SAFETY: the place is the message's until the store's turn comes again.
-            store.requests.push(unsafe { call.recv(place, part.bytes, &setting.byte, rank)? });
-            if in_place.is_none() {
-                store.to_unpack = part.spans;
-            }
         }
         let next = if lost {
             Header::LAST
         } else {
             announcement(call, &domains, task.1, behind(&domains, task.0, task.1))
         };
-        self.announce(setting, call, line, next)
+        self.announce(setting, call, line, next)?;
+        let in_place = in_place.is_some();
+        Ok((!call.writes()).then_some(Due {
+            place: Place(place),
+            in_place,
+            spans: part.spans,
+            bytes: part.bytes,
+        }))
+    }
+
+    /// Starts to receive what the aggregator has read for this rank, when it has told how much that is: nothing is written behind it, since that memory is the user's.
+    fn receive_part(
+        mut self,
+        setting: Setting,
+        call: &Call<'_>,
+        (store, line): (usize, usize),
+        due: Due,
+        next: impl FnOnce(Sending, &Call<'_>) -> Result<(), Status> + Send + 'static,
+    ) -> Result<(), Status> {
+        let rank = self.lines[line].rank;
+        let there = match self.stores[store].there {
+            Some(there) => there,
+            None => *self.stores[store].there.insert(call.memory(8)?),
+        };
+        // SAFETY: a place of the plan for that message alone, which the step behind has waited for.
+        let mut told = unsafe {
+            there.at().cast::<u64>().write(u64::MAX);
+            vec![call.recv(there.at(), 8, &setting.byte, rank)?]
+        };
+        call.wait(&mut told)?;
+        call.then(move |call, lost| {
+            // SAFETY: received, or what was there: initialised in any case.
+            let bytes = unsafe { there.at().cast::<u64>().read() }.min(due.bytes);
+            let store = &mut self.stores[store];
+            // SAFETY: the place is the message's until the store's turn comes again.
+            store.requests.push(unsafe { call.recv(due.place.at(), bytes, &setting.byte, rank)? });
+            if !due.in_place && !lost {
+                store.to_unpack = first_bytes(&due.spans, bytes);
+            }
+            next(self, call)
+        })
     }
 }

@@ -71,6 +71,20 @@ impl Run {
     pub fn end(&self) -> u64 {
         self.offset + self.stride * (self.count - 1) + self.len
     }
+
+    /// The bytes of it before byte `end` of the file: whole blocks, and a part of one.
+    pub fn before(&self, end: u64) -> impl Iterator<Item = Run> + use<> {
+        let this = *self;
+        let whole = match end.checked_sub(this.offset + this.len) {
+            None => 0,
+            Some(left) => left.checked_div(this.stride).map_or(this.count, |more| this.count.min(more + 1)),
+        };
+        let next = this.offset + this.stride * whole;
+        let part = if whole < this.count { end.saturating_sub(next) } else { 0 };
+        let blocks = (whole > 0).then_some(Run { count: whole, ..this });
+        let rest = (part > 0).then_some(Run { offset: next, len: part, count: 1, stride: part });
+        blocks.into_iter().chain(rest)
+    }
 }
 
 /// A list in the making.
@@ -220,6 +234,18 @@ mod tests {
                 prop_assert_eq!(runs(&list[..list.len() - 1], bytes, &domains, round, 0), None);
                 prop_assert_eq!(runs(&list, bytes, &domains, round + 1, 0), None);
             }
+        }
+
+        #[test]
+        fn runs_are_cut_at_a_byte(offset in 0u64..20, len in 1u64..6, count in 1u64..6, gap in 0u64..5, end in 0u64..90) {
+            let bytes = |run: &Run| {
+                let run = *run;
+                (0..run.count).flat_map(move |i| (0..run.len).map(move |b| run.offset + i * run.stride + b)).collect::<Vec<_>>()
+            };
+            let run = Run { offset, len, count, stride: len + gap };
+            let expected: Vec<u64> = bytes(&run).into_iter().filter(|byte| *byte < end).collect();
+            let found: Vec<u64> = run.before(end).flat_map(|run| bytes(&run)).collect();
+            prop_assert_eq!(found, expected);
         }
 
         #[test]

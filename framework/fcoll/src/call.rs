@@ -103,11 +103,11 @@ fn answer(status: Status) -> Result<(), Status> {
 }
 
 impl<'a> Call<'a> {
-    /// The call of a host's arguments.
+    /// The call of a host's arguments: for the host's own plans, and by [`crate::module`] for those of components.
     ///
     /// # Safety
     /// They are as the contract says.
-    pub(crate) unsafe fn of(args: &PlanArgs) -> Call<'a> {
+    pub unsafe fn of(args: &PlanArgs) -> Call<'a> {
         let given =
             Given { layout: args.layout, access: args.access, services: args.services, ctx: args.ctx };
         // SAFETY: the caller's promise.

@@ -65,7 +65,7 @@ pub struct Access {
     pub from: u64,
     /// Number of bytes that are accessed; 0 where the rank takes part without data.
     pub len: u64,
-    /// Address of element 0.
+    /// Address of element 0. A read writes the bytes that it counts ([`FcollServices::moved`]), and none behind them.
     pub memory: *mut u8,
     /// Number of elements in memory, whose packed data is `len` bytes.
     pub count: u64,

@@ -1,6 +1,5 @@
 //! The choice of the ranks that transfer for others in collective accesses, and of the unit by which they part the file. Pure arithmetic on the places of ranks: all ranks come to the same answer.
 
-use crate::config::ConfigList;
 use std::collections::HashSet;
 
 /// Bytes of a unit where neither the file system nor a hint asks for more.
@@ -13,27 +12,26 @@ pub const BUFFER: u64 = 16 << 20;
 pub struct Wanted<'a> {
     /// Number of aggregators: `cb_nodes`, or `io_ompio_num_aggregators`.
     pub number: Option<u32>,
-    /// `cb_config_list`.
-    pub list: Option<&'a ConfigList>,
+    /// Aggregators that `cb_config_list` allows on each node, by the node's number.
+    pub most: Option<&'a [u32]>,
     /// Aggregators on a node where neither is given; 0 counts as 1.
     pub per_node: u32,
 }
 
 /// The ranks that transfer for others, in the order of their domains: neighbors in the file are on different nodes.
 ///
-/// `nodes` has the node's number of each rank; `hosts` the names of the nodes by number, which only a list needs. At least one rank is chosen if there is one: a list
-/// that allows none is passed over.
-pub fn aggregators(nodes: &[u32], hosts: &[&str], wanted: &Wanted<'_>) -> Vec<u32> {
+/// `nodes` has the node's number of each rank. At least one rank is chosen if there is one: a list that allows none is passed over.
+pub fn aggregators(nodes: &[u32], wanted: &Wanted<'_>) -> Vec<u32> {
     let groups = by_node(nodes);
-    let allowed = |list: Option<&ConfigList>| -> Vec<usize> {
+    let allowed = |list: Option<&[u32]>| -> Vec<usize> {
         let most = |node: u32| match (list, wanted.number) {
-            (Some(list), _) => hosts.get(node as usize).map_or(0, |host| list.most(host)),
+            (Some(list), _) => list.get(node as usize).copied().unwrap_or(0),
             (None, Some(_)) => u32::MAX,
             (None, None) => wanted.per_node.max(1),
         };
         groups.iter().map(|(node, ranks)| ranks.len().min(most(*node) as usize)).collect()
     };
-    let mut room = allowed(wanted.list);
+    let mut room = allowed(wanted.most);
     if room.iter().all(|n| *n == 0) {
         room = allowed(None);
     }
@@ -107,24 +105,22 @@ mod tests {
     fn one_a_node_unless_asked() {
         let nodes = [7, 7, 3, 3, 3, 9];
         let wanted = Wanted::default();
-        assert_eq!(aggregators(&nodes, &[], &wanted), [0, 2, 5]);
-        assert_eq!(aggregators(&nodes, &[], &Wanted { per_node: 2, ..wanted }), [0, 2, 5, 1, 3]);
-        assert_eq!(aggregators(&nodes, &[], &Wanted { number: Some(2), ..wanted }), [0, 2]);
-        assert_eq!(aggregators(&nodes, &[], &Wanted { number: Some(4), ..wanted }), [0, 2, 5, 1]);
-        assert_eq!(aggregators(&nodes, &[], &Wanted { number: Some(99), ..wanted }).len(), 6);
-        assert!(aggregators(&[], &[], &wanted).is_empty());
+        assert_eq!(aggregators(&nodes, &wanted), [0, 2, 5]);
+        assert_eq!(aggregators(&nodes, &Wanted { per_node: 2, ..wanted }), [0, 2, 5, 1, 3]);
+        assert_eq!(aggregators(&nodes, &Wanted { number: Some(2), ..wanted }), [0, 2]);
+        assert_eq!(aggregators(&nodes, &Wanted { number: Some(4), ..wanted }), [0, 2, 5, 1]);
+        assert_eq!(aggregators(&nodes, &Wanted { number: Some(99), ..wanted }).len(), 6);
+        assert!(aggregators(&[], &wanted).is_empty());
     }
 
     #[test]
     fn lists_allow_and_numbers_limit() {
         let nodes = [0, 0, 0, 0, 1, 1];
-        let list = ConfigList::parse("a:*,b:1").unwrap();
-        let wanted = Wanted { list: Some(&list), ..Wanted::default() };
-        assert_eq!(aggregators(&nodes, &["a", "b"], &wanted), [0, 4, 1, 2, 3]);
+        let wanted = Wanted { most: Some(&[u32::MAX, 1]), ..Wanted::default() };
+        assert_eq!(aggregators(&nodes, &wanted), [0, 4, 1, 2, 3]);
         let three = Wanted { number: Some(3), ..wanted };
-        assert_eq!(aggregators(&nodes, &["a", "b"], &three), [0, 4, 2]);
-        let none = ConfigList::parse("c:1").unwrap();
-        assert_eq!(aggregators(&nodes, &["a", "b"], &Wanted { list: Some(&none), ..wanted }), [0, 4]);
+        assert_eq!(aggregators(&nodes, &three), [0, 4, 2]);
+        assert_eq!(aggregators(&nodes, &Wanted { most: Some(&[0, 0]), ..wanted }), [0, 4]);
         assert!(is_valid(&[0, 4, 2], 6) && !is_valid(&[0, 0], 6) && !is_valid(&[6], 6) && !is_valid(&[], 6));
     }
 

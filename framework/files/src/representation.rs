@@ -3,12 +3,11 @@
 //! `native` is memory as it is; `internal` and `external32` are the portable form of `oxmpi_datatype::external`; registered representations are the user's functions, which
 //! the host brings by [`Convert`].
 //!
-//! A view's types mean what the same constructor calls would make with basic types of the file (MPI 5.0 §14.5.1). [`basic_in_file`] is the leaf for a host that repeats those
-//! calls; [`in_file`] is for types whose sizes all change by one ratio, where the layout itself can be changed.
+//! A view's types mean what the same constructor calls would make with basic types of the file (MPI 5.0 §14.5.1). [`bytes_in_file`] is the leaf for a host that repeats those calls.
 
 use core::ptr;
-use oxmpi_datatype::build::{Part, contiguous, hvector, resized, structure};
-use oxmpi_datatype::external::{self, Atom, Misfit};
+use oxmpi_datatype::build::contiguous;
+use oxmpi_datatype::external::{self, Misfit};
 use oxmpi_datatype::{Base, Signature, TypeDesc, TypeRef};
 use oxmpi_mca::Status;
 
@@ -48,62 +47,9 @@ fn with_byte<T>(f: impl FnOnce(&TypeRef) -> T) -> Option<T> {
     Some(f(&byte))
 }
 
-/// A type of that many bytes, one behind the other: any basic type of a registered representation.
+/// A type of that many bytes, one behind the other: any basic type of a file.
 pub fn bytes_in_file(bytes: u64) -> Result<TypeRef, Status> {
     with_byte(|byte| contiguous(bytes, byte)).unwrap_or(Err(Status::INTERNAL))
-}
-
-/// A predefined type as it is in external32: its elements without gaps, and that is its extent.
-pub fn basic_in_file(signature: &Signature) -> Result<TypeRef, Status> {
-    bytes_in_file(signature.external_bytes())
-}
-
-/// A type as it is in external32, where all its basic elements keep their sizes or all change them by one ratio. NOT_SUPPORTED: they do not, and only the calls
-/// that made the type tell what it is in the file.
-pub fn in_file(desc: &TypeRef, signature: &Signature) -> Result<TypeRef, Status> {
-    let mut ratio: Option<(i64, i64)> = None;
-    let mut equal = true;
-    signature.kinds(&mut |atom: Atom| {
-        let this = (atom.external_bytes() as i64, atom.bytes() as i64);
-        let (to, from) = *ratio.get_or_insert(this);
-        equal &= to * this.1 == from * this.0;
-    });
-    match ratio {
-        _ if !equal => Err(Status::NOT_SUPPORTED),
-        Some((to, from)) if to != from => scaled(desc, to, from),
-        _ => Ok(desc.clone()),
-    }
-}
-
-/// The same layout with every distance and length multiplied by `to / from`. NOT_SUPPORTED: one of them is no whole number then.
-pub fn scaled(desc: &TypeRef, to: i64, from: i64) -> Result<TypeRef, Status> {
-    let scale = |n: i64| {
-        let n = n as i128 * to as i128;
-        let whole = n % from as i128 == 0;
-        let scaled = i64::try_from(n / from as i128).ok().filter(|_| whole);
-        scaled.ok_or(Status::NOT_SUPPORTED)
-    };
-    let data = list(desc, 0..desc.top(), &scale)?;
-    resized(scale(desc.lb)?, scale(desc.extent)?, &data)
-}
-
-/// Items of the layout as a type, with lengths and distances changed.
-fn list(
-    desc: &TypeDesc,
-    items: core::ops::Range<usize>,
-    scale: &impl Fn(i64) -> Result<i64, Status>,
-) -> Result<TypeRef, Status> {
-    let mut parts = Vec::new();
-    for item in items {
-        let run = desc.runs()[item];
-        let block = match desc.nest().get(item).filter(|nest| nest.items > 0) {
-            Some(nest) => list(desc, nest.first as usize..(nest.first + nest.items) as usize, scale)?,
-            None => bytes_in_file(scale(run.len as i64)? as u64)?,
-        };
-        parts.push((scale(run.disp)?, hvector(run.count, 1, scale(run.stride)?, &block)?));
-    }
-    let parts: Vec<_> = parts.iter().map(|(disp, old)| Part { disp: *disp, count: 1, old }).collect();
-    structure(&parts)
 }
 
 /// Conversion between elements of one type in memory and in the file. External32 is one ([`External`]), a registered representation is the host's.

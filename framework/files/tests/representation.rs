@@ -1,10 +1,8 @@
-//! External32 in the file: extents, and data that ends anywhere.
+//! External32 in the file: names, and data that ends anywhere.
 
-use oxmpi_datatype::build::{Part, hvector, structure};
-use oxmpi_datatype::external::Atom;
+use oxmpi_datatype::build::{Part, structure};
 use oxmpi_datatype::{Base, Signature, TypeDesc, TypeRef};
-use oxmpi_files::representation::{Convert, External, Predefined, basic_in_file, in_file};
-use oxmpi_mca::Status;
+use oxmpi_files::representation::{Convert, External, Predefined};
 use std::sync::Arc;
 
 fn basic(base: Base) -> TypeRef {
@@ -18,28 +16,6 @@ fn names() {
     assert_eq!(Predefined::named("external32"), Some(Predefined::External32));
     assert_eq!(Predefined::named("External32"), None);
     assert!(Predefined::Internal.converts() && !Predefined::Native.converts());
-}
-
-#[test]
-fn types_shrink_with_their_elements() {
-    let (wide, int) = (basic(Base::WCHAR), basic(Base::I32));
-    let parts = [Part { disp: 4, count: 2, old: &wide }, Part { disp: 20, count: 1, old: &wide }];
-    let some = hvector(3, 1, 40, &structure(&parts).unwrap()).unwrap();
-    let signature = Signature::basic(Base::WCHAR);
-    let small = in_file(&some, &signature).unwrap();
-    assert_eq!((small.packed, small.extent, small.true_lb), (some.packed / 2, some.extent / 2, 2));
-    let mut places = vec![];
-    oxmpi_datatype::blocks(&small, 1, 0, u64::MAX, |disp, len| {
-        places.push((disp, len));
-        true
-    });
-    assert_eq!(places, [(2, 4), (10, 2), (22, 4), (30, 2), (42, 4), (50, 2)]);
-    let same = in_file(&int, &Signature::basic(Base::I32)).unwrap();
-    assert_eq!((same.packed, same.extent), (4, 4));
-    let mut mixed = Signature::basic(Base::I32);
-    mixed.append(&Arc::new(Signature::atom(Atom::LONG)), 1).unwrap();
-    assert_eq!(in_file(&int, &mixed).err(), Some(Status::NOT_SUPPORTED));
-    assert_eq!(basic_in_file(&Signature::atom(Atom::LONG)).unwrap().extent, 4);
 }
 
 #[test]

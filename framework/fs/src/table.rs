@@ -170,8 +170,9 @@ pub struct FsTable {
     pub lock: extern "C" fn(file: *mut c_void, range: *const Range, kind: u32) -> Status,
     /// Gives back the locks of a range; OK also where there was none.
     pub unlock: extern "C" fn(file: *mut c_void, range: *const Range) -> Status,
-    /// Forgets what the system keeps of a range without having asked the server; what this process wrote has been written before.
-    /// OK where nothing is kept.
+    /// Forgets what the system keeps of a range without having asked the server; what this process wrote has been written before (`sync`).
+    /// OK where nothing is kept. The host calls it under a lock, in atomic mode on several nodes, where neither [`keeps::COHERENT`] nor
+    /// [`keeps::LOCK_REVALIDATES`] is told; `sync` sees to it by itself.
     pub refresh: extern "C" fn(file: *mut c_void, range: *const Range) -> Status,
 }
 

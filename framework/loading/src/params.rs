@@ -3,6 +3,7 @@
 use crate::accept::accepted::Accepted;
 use crate::counters;
 use crate::error::{Error, ErrorKind};
+use crate::file_params;
 use crate::implementation;
 use crate::values::{HostParams, Keeping, LeavePinned, ShowLoadErrors, Values};
 use oxmpi_mca::host::cri_mode;
@@ -88,7 +89,7 @@ fn declarations() -> Vec<Declaration> {
         d("coll", "base", "prepare_after", Kind::Unsigned, "100", "Blocking collectives of a communicator that other components serve before one that has to be prepared, as coll_shm has to get memory, is prepared for it. Raise it where many communicators are made for a few collectives each, lower it to have the preparation at once").level(7).range(0, 1_000_000_000),
     ];
     // A tool may still write the others before the library starts.
-    let others = others.into_iter().map(|d| d.scope(Scope::LOCAL));
+    let others = others.into_iter().chain(file_params::declarations()).map(|d| d.scope(Scope::LOCAL));
     about_sources.into_iter().chain(equal_in_all).chain(others).collect()
 }
 
@@ -172,6 +173,7 @@ pub fn read_host(resolver: &Resolver) -> HostParams {
         prepare_after: number(resolver, "coll_base_prepare_after"),
         abort_delay: resolver.get("opal_abort_delay").and_then(|r| r.value.as_i64()).unwrap_or(0),
         keeping: keeping(resolver),
+        files: file_params::read(resolver),
     }
 }
 

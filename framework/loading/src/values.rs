@@ -1,5 +1,6 @@
 //! Resolved values: the host's own as it uses them, and a component's as it receives them.
 
+use crate::file_params::FileParams;
 use oxmpi_mca::ParamValue;
 use oxmpi_mca_params::Resolved;
 use std::path::PathBuf;
@@ -33,6 +34,7 @@ pub struct HostParams {
     pub abort_delay: i64,
     /// How long registered memory stays registered.
     pub keeping: Keeping,
+    pub files: FileParams,
 }
 
 /// How the program's memory is kept registered.

@@ -1,7 +1,8 @@
 //! The memory of an access: the program's own where the file holds data as memory does, else bytes in between that are converted.
 
+use super::conversion::{Conversion, status_of};
 use super::object::FileObject;
-use super::representation::{self, Conversion, Representation};
+use super::representation::Representation;
 use super::user_view;
 use crate::call::memory::Address;
 use crate::call::operands::check_buffer;
@@ -59,8 +60,7 @@ pub fn prepare(
     let finish: Finish = Box::new(move |moved| {
         let target = target;
         // SAFETY: the caller of the C function promises the place for the data until the access has ended, which it does behind this.
-        unsafe { conversion.decode(between.as_ptr(), moved, target.0) }
-            .map_err(|failure| representation::status_of(&failure))
+        unsafe { conversion.decode(between.as_ptr(), moved, target.0) }.map_err(|failure| status_of(&failure))
     });
     Ok(Wish { writes, at: place, elements, finish: Some(finish), kept: None })
 }

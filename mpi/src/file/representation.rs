@@ -1,21 +1,18 @@
 //! Data representations (MPI 5.0 §14.5): the predefined ones, and those that the program registers, whose functions are really called.
 //!
-//! **Sizes.** A registered representation tells how many bytes a predefined type has in the file. The bytes of a derived type follow from the predefined ones that it is made of, and so does
-//! its layout in a view, as long as all of them change their size by one ratio: then distances and lengths change by that, too. Types that mix ratios have no such layout here, and
-//! a view of them is refused with MPI_ERR_UNSUPPORTED_DATAREP.
+//! **Sizes.** A representation tells how many bytes a predefined type has in the file; all that is made of it follows (`file_types`). The data of an access is converted by `conversion`.
 //!
 //! **The program's functions** run with the gate open, as all code of the program does, in the thread that ends the access.
 
 use crate::call::gate;
 use crate::call::memory::{Text, text};
 use crate::constants::*;
-use crate::datatype::{self, OldType, Part};
-use crate::error::{Failure, Res, of_user};
+use crate::datatype::{self, Derived};
+use crate::error::{Failure, Res};
 use crate::types::{Count, Datatype};
 use core::ffi::{c_int, c_void};
-use oxmpi_datatype::{Signature, TypeDesc, TypeRef};
-use oxmpi_files::representation::{Convert, External, Predefined, in_file as external_in_file, scaled};
-use oxmpi_mca::Status;
+use oxmpi_datatype::TypeRef;
+use oxmpi_files::representation::Predefined;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -40,8 +37,8 @@ pub enum Function {
 pub struct Registered {
     name: String,
     number: u64,
-    read: Function,
-    write: Function,
+    pub read: Function,
+    pub write: Function,
     extent: ExtentFunction,
     extra: usize,
 }
@@ -122,194 +119,36 @@ impl Registered {
             )
         })
     }
+}
 
-    /// Bytes of a type in the file, with each predefined type that it has told to `leaf` as (bytes in the file, bytes in memory).
-    fn bytes(&self, part: &Part, leaf: &mut dyn FnMut(u64, u64)) -> Res<u64> {
-        let derived = match part {
-            Part::Predefined(datatype) => {
-                let (in_file, in_memory) =
-                    (self.extent(*datatype)?, datatype::require(*datatype, "datatype")?.packed);
-                if in_memory > 0 {
-                    leaf(in_file, in_memory);
-                }
-                return Ok(in_file);
-            }
-            Part::Derived(derived) => derived,
-        };
-        let packed = |part: &Part| match part {
-            Part::Predefined(datatype) => datatype::require(*datatype, "datatype").map(|desc| desc.packed),
-            Part::Derived(derived) => Ok(derived.desc.packed),
-        };
-        let recipe = &derived.recipe;
-        if recipe.types.len() == 1 {
-            let old = &recipe.types[0];
-            let each = self.bytes(old, leaf)?;
-            let elements = derived.desc.packed.checked_div(packed(old)?).unwrap_or(0);
-            return Ok(elements.saturating_mul(each));
-        }
-        // A structure: its lengths stand behind the number of its parts.
-        let mut sum = 0u64;
-        for (at, old) in recipe.types.iter().enumerate() {
-            let length = match recipe.counts.get(1 + at) {
-                Some(length) => *length,
-                None => recipe.integers.get(1 + at).copied().unwrap_or(0).into(),
-            };
-            let length = u64::try_from(length).unwrap_or(0);
-            sum = sum.saturating_add(self.bytes(old, leaf)?.saturating_mul(length));
-        }
-        Ok(sum)
+impl Representation {
+    /// A predefined type as it is in the file: so many bytes.
+    pub fn basic(&self, datatype: Datatype) -> Res<TypeRef> {
+        bytes(match self {
+            Representation::Predefined(Predefined::Native) => datatype::require(datatype, "datatype")?.packed,
+            Representation::Predefined(_) => datatype::signature(datatype, "datatype")?.external_bytes(),
+            Representation::Registered(registered) => registered.extent(datatype)?,
+        })
     }
-}
 
-/// A type as it is in a file of that representation.
-pub fn in_file(old: &OldType, representation: &Representation) -> Res<TypeRef> {
-    let refuse = || {
-        let name = representation.name();
-        let message =
-            format!("the elements of the datatype change their sizes in different ways in datarep {name:?}");
-        Failure::new(MPI_ERR_UNSUPPORTED_DATAREP, message)
-    };
-    match representation {
-        Representation::Predefined(Predefined::Native) => Ok(old.desc.clone()),
-        Representation::Predefined(_) => external_in_file(&old.desc, &old.signature).map_err(|_| refuse()),
-        Representation::Registered(registered) => {
-            let (mut ratio, mut equal) = (None, true);
-            registered.bytes(&old.part, &mut |in_file, in_memory| {
-                let (to, from) = *ratio.get_or_insert((in_file, in_memory));
-                equal &= u128::from(to) * u128::from(in_memory) == u128::from(in_file) * u128::from(from);
-            })?;
-            match ratio {
-                _ if !equal => Err(refuse()),
-                Some((to, from)) if to != from => {
-                    scaled(&old.desc, to.cast_signed(), from.cast_signed()).map_err(|_| refuse())
-                }
-                _ => Ok(old.desc.clone()),
-            }
-        }
-    }
-}
-
-/// The conversion of one access: of elements of one type.
-pub struct Conversion {
-    desc: TypeRef,
-    how: ConversionKind,
-}
-
-enum ConversionKind {
-    External(Arc<Signature>),
-    Registered {
-        registered: Arc<Registered>,
-        /// Bytes of an element in the file.
-        each: u64,
-        datatype: Datatype,
-        /// The handle is the conversion's own.
-        owns: bool,
-    },
-}
-
-impl Drop for Conversion {
-    fn drop(&mut self) {
-        if let ConversionKind::Registered { datatype, owns: true, .. } = self.how {
-            drop(datatype::TABLE.remove(datatype.0));
-        }
-    }
-}
-
-/// A failure as the status of a request.
-pub fn status_of(failure: &Failure) -> Status {
-    of_user(failure.code)
-}
-
-impl Conversion {
-    pub fn new(datatype: Datatype, representation: &Representation) -> Res<Conversion> {
-        let old = datatype::reference(datatype, "datatype")?;
-        let how = match representation {
-            Representation::Predefined(_) => ConversionKind::External(old.signature),
+    /// The same of a type that is predefined without a name of its own (MPI_Type_create_f90_real and its like).
+    pub fn basic_of(&self, derived: &Arc<Derived>) -> Res<TypeRef> {
+        match self {
+            Representation::Predefined(Predefined::Native) => Ok(derived.desc.clone()),
+            Representation::Predefined(_) => bytes(derived.signature.external_bytes()),
             Representation::Registered(registered) => {
-                let each = registered.bytes(&old.part, &mut |_, _| {})?;
-                // The program may free its handle before a nonblocking access ends.
-                let (datatype, owns) = match old.part {
-                    Part::Predefined(datatype) => (datatype, false),
-                    Part::Derived(derived) => (datatype::again(derived)?, true),
-                };
-                ConversionKind::Registered { registered: registered.clone(), each, datatype, owns }
-            }
-        };
-        Ok(Conversion { desc: old.desc, how })
-    }
-
-    fn desc(&self) -> &TypeDesc {
-        &self.desc
-    }
-
-    /// Bytes of so many elements in the file.
-    pub fn file_bytes(&self, count: u64) -> u64 {
-        match &self.how {
-            ConversionKind::External(signature) => signature.external_bytes().saturating_mul(count),
-            ConversionKind::Registered { each, .. } => each.saturating_mul(count),
-        }
-    }
-
-    /// Converts elements for the file.
-    ///
-    /// # Safety
-    /// `base` is readable for `count` elements, `out` writable for their bytes in the file.
-    pub unsafe fn encode(&self, base: *mut u8, count: u64, out: *mut u8) -> Res {
-        match &self.how {
-            ConversionKind::External(signature) => {
-                let external = External { desc: self.desc(), signature };
-                // SAFETY: the caller's promise.
-                unsafe { external.encode(base, count, 0, out) }.map_err(|_| {
-                    Failure::new(MPI_ERR_CONVERSION, "a value does not fit into its external32 form")
-                })
-            }
-            ConversionKind::Registered { registered, each, datatype, .. } => match registered.write {
-                Function::None => {
-                    // SAFETY: the caller's promise; without a function both forms are of one size.
-                    unsafe {
-                        oxmpi_datatype::pack(self.desc(), count, base, 0, out, each.saturating_mul(count))
-                    };
-                    Ok(())
-                }
-                // SAFETY: the caller's promise.
-                function => unsafe {
-                    registered.call(function, *datatype, (base, self.desc().extent), count, (out, *each))
-                },
-            },
-        }
-    }
-
-    /// Converts what was read; bytes of the program's data.
-    ///
-    /// # Safety
-    /// `input` is readable for `moved` bytes, `base` writable for as many elements as these are.
-    pub unsafe fn decode(&self, input: *const u8, moved: u64, base: *mut u8) -> Res<u64> {
-        match &self.how {
-            ConversionKind::External(signature) => {
-                let external = External { desc: self.desc(), signature };
-                // SAFETY: the caller's promise.
-                unsafe { external.decode(input, moved, 0, base) }
-                    .map_err(|_| Failure::new(MPI_ERR_CONVERSION, "data of the file cannot be converted"))
-            }
-            ConversionKind::Registered { registered, each, datatype, .. } => {
-                let count = moved.checked_div(*each).unwrap_or(0);
-                match registered.read {
-                    Function::None => {
-                        // SAFETY: as above.
-                        let bytes =
-                            unsafe { oxmpi_datatype::unpack(self.desc(), count + 1, base, 0, input, moved) };
-                        return Ok(bytes);
-                    }
-                    // SAFETY: as above.
-                    function => unsafe {
-                        let place = (base, self.desc().extent);
-                        registered.call(function, *datatype, place, count, (input.cast_mut(), *each))?;
-                    },
-                }
-                Ok(count * self.desc().packed)
+                let handle = datatype::again(Arc::clone(derived))?;
+                let extent = registered.extent(handle);
+                drop(datatype::TABLE.remove(handle.0));
+                bytes(extent?)
             }
         }
     }
+}
+
+/// A type of that many bytes.
+fn bytes(number: u64) -> Res<TypeRef> {
+    oxmpi_files::representation::bytes_in_file(number).map_err(Failure::from)
 }
 
 impl Registered {
@@ -317,7 +156,7 @@ impl Registered {
     ///
     /// # Safety
     /// Both places have as many elements, `extent` bytes and `each` bytes apart.
-    unsafe fn call(
+    pub unsafe fn call(
         &self,
         function: Function,
         datatype: Datatype,

@@ -1,8 +1,9 @@
 //! Views, and the pointers that count in their etypes (MPI 5.0 §14.3, §14.4.3, §14.4.4).
 
+use super::file_types::in_file;
 use super::object::require;
 use super::open::told;
-use super::representation::{Representation, in_file};
+use super::representation::Representation;
 use super::user_view::{self, UserView};
 use crate::call::memory::{Out, Text, text, write, write_text};
 use crate::constants::*;

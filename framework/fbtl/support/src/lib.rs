@@ -10,5 +10,5 @@ mod sys;
 
 pub use batches::{Batch, Cursor, Extent, MOST_BYTES, MOST_EXTENTS};
 pub use carry::{carry_out, descriptor, unit};
-pub use sieve::Sieving;
+pub use sieve::{Sieving, Window};
 pub use sys::without_signals;

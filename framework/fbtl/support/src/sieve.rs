@@ -21,7 +21,7 @@ pub struct Sieving {
 
 /// Pieces to be read at once, with their holes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Window {
+pub struct Window {
     /// The first piece's offset.
     pub offset: u64,
     /// Bytes up to the last piece's end.
@@ -32,12 +32,12 @@ pub(crate) struct Window {
 
 impl Sieving {
     /// The bytes of a window at most, by the hint of a file (0: none).
-    pub(crate) fn measure(&self, hint: u64) -> u64 {
+    pub fn measure(&self, hint: u64) -> u64 {
         if hint != 0 { hint } else { self.max_window.min(OWN_MEASURE) }
     }
 
     /// The window that begins at a cursor; `None`: reading holes along saves no call there.
-    pub(crate) fn window(&self, pieces: &[Piece], at: &Cursor, measure: u64) -> Option<Window> {
+    pub fn window(&self, pieces: &[Piece], at: &Cursor, measure: u64) -> Option<Window> {
         let (first, inside) = at.place();
         let head = pieces.get(first)?;
         if !self.reads || inside != 0 || head.len > self.max_block.min(measure) {

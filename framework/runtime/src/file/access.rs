@@ -142,10 +142,13 @@ impl Access {
         matches!(self.stage, Stage::Lock(_))
     }
 
+    fn lock_kind(&self) -> u32 {
+        if self.what == transfer::WRITE { lock::EXCLUSIVE } else { lock::SHARED }
+    }
+
     /// Takes the lock; `None`: somebody else has a part of it.
     fn lock(&mut self, range: Range) -> Option<()> {
-        let kind = if self.what == transfer::WRITE { lock::EXCLUSIVE } else { lock::SHARED };
-        match self.file.locks.take(&self.file.disk, &range, kind) {
+        match self.file.locks.take(&self.file.disk, &range, self.lock_kind()) {
             Status::PENDING => return None,
             status if status.is_err() => self.end(status),
             _ => {
@@ -214,7 +217,7 @@ impl Access {
             false => {
                 self.sought = sought.is_some();
                 self.transfer = Some(transfer);
-                self.file.host().count_transfer(self.batch.len());
+                self.file.count_transfer(self.batch.len());
             }
         }
         status
@@ -235,12 +238,12 @@ impl Access {
     fn end(&mut self, status: Status) {
         self.status = status;
         if let Some(range) = self.locked.take() {
-            let given = self.file.locks.give(&self.file.disk, &range);
+            let given = self.file.locks.give(&self.file.disk, &range, self.lock_kind());
             if self.status.is_ok() && given.is_err() {
                 self.status = given;
             }
         }
-        self.file.host().count_bytes(self.what, self.moved);
+        self.file.count_bytes(self.what, self.moved);
         self.stage = Stage::Over;
     }
 

@@ -135,6 +135,7 @@ impl File {
         let (what, len) = (wish.what(), wish.elements.bytes());
         let part = self.part(entry, wish.at, len)?;
         let mut access = Access::new(self.clone(), what, part, &wish.elements)?;
+        self.count_access(false);
         let (status, bytes) = access.run(entry);
         drop(access);
         self.ended(wish.writes, status, wish.finish, bytes)
@@ -162,6 +163,7 @@ impl File {
     fn start_part(self: &Arc<File>, entry: &mut Entry, wish: Wish, part: Part) -> Result<Header, Error> {
         let (writes, what) = (wish.writes, wish.what());
         let access = Access::new(self.clone(), what, part, &wish.elements)?;
+        self.count_access(false);
         let outcome = Arc::new(Outcome::default());
         let bytes = outcome.bytes.clone();
         let kept = Box::new((UnderWay::new(self), wish.kept));
@@ -217,16 +219,20 @@ impl File {
         part: Part,
         waits: bool,
     ) -> Result<Begun, Error> {
-        if self.atomic.load(Ordering::Acquire) {
-            // Each rank's access is atomic by itself, and under its own lock.
-            return self.start_part(entry, wish, part).map(|request| (request, None));
-        }
         let (writes, what) = (wish.writes, wish.what());
         let wrong = match part.len {
             0 => None,
             len => part_of(self, &part.view, part.from, len).err(),
         };
         let len = if wrong.is_some() { 0 } else { part.len };
+        // Each rank's access is atomic by itself, and under its own lock.
+        let mut alone = match self.atomicity() {
+            true => {
+                let own = Part { view: part.view.clone(), from: part.from, len };
+                Some(Access::new(self.clone(), what, own, &wish.elements)?)
+            }
+            false => None,
+        };
         let outcome = Arc::new(Outcome::default());
         let bytes = outcome.bytes.clone();
         let thread = waits.then(|| std::thread::current().id());
@@ -268,10 +274,13 @@ impl File {
                 services: SERVICES,
                 ctx: collective.word(),
             };
-            let status = (component.table.plan)(component.module.state, &args);
+            let status = match alone.take() {
+                Some(access) => super::atomic::write_plan(&args, &collective, access),
+                None => (component.table.plan)(component.module.state, &args),
+            };
             if status.is_err() { status } else { collective.write_end(comm) }
         };
-        self.host().files().counts.collective.fetch_add(1, Ordering::Relaxed);
+        self.count_access(true);
         // SAFETY: what the steps point to is in the box that the plan keeps; the memory is there by `Elements::new`.
         let begun = unsafe { self.comm.begin_plan(entry, true, (Some(holds), bytes), write) };
         match begun {

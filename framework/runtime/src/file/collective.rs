@@ -59,6 +59,11 @@ impl Collective {
         })
     }
 
+    /// The file.
+    pub(super) fn file(&self) -> &Arc<File> {
+        &self.file
+    }
+
     /// The word that stands for it in services.
     pub(super) fn word(self: &Arc<Collective>) -> *mut c_void {
         Arc::as_ptr(self).cast_mut().cast()
@@ -203,7 +208,7 @@ impl Planned {
             match status {
                 Status::NO_RESOURCE => return None,
                 status if status.is_err() => return Some((status, 0)),
-                _ => file.host().count_transfer(self.pieces.len()),
+                _ => file.count_transfer(self.pieces.len()),
             }
         }
         let outcome = self.operation.result()?;
@@ -212,7 +217,7 @@ impl Planned {
         {
             word.fetch_sub(1, oxmpi_mca::sync::Ordering::Relaxed);
         }
-        file.host().count_bytes(self.transfer.what, outcome.1);
+        file.count_bytes(self.transfer.what, outcome.1);
         Some(outcome)
     }
 

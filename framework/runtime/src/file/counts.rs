@@ -1,7 +1,9 @@
-//! Counters of files.
+//! Counters of files: of an instance, for tools, and of one file, for the line at its end.
 
+use super::object::File;
 use crate::objects::Instance;
 use oxmpi_fbtl::transfer;
+use oxmpi_mca::Entry;
 use oxmpi_mca::sync::unmodelled::Ordering;
 
 /// All that an instance has done with files since it began.
@@ -35,21 +37,62 @@ impl FileCounters {
     }
 }
 
-impl Instance {
+impl File {
+    /// Counts an access of this rank.
+    pub(super) fn count_access(&self, collective: bool) {
+        self.totals.accesses.fetch_add(1, Ordering::Relaxed);
+        if collective {
+            self.totals.collective.fetch_add(1, Ordering::Relaxed);
+            self.host().files().counts.collective.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
     /// Counts a list of pieces that was submitted.
     pub(super) fn count_transfer(&self, pieces: usize) {
-        let counts = &self.files().counts;
-        counts.transfers.fetch_add(1, Ordering::Relaxed);
-        counts.pieces.fetch_add(pieces as u64, Ordering::Relaxed);
+        let counts = &self.host().files().counts;
+        for (transfers, all) in
+            [(&counts.transfers, &counts.pieces), (&self.totals.transfers, &self.totals.pieces)]
+        {
+            transfers.fetch_add(1, Ordering::Relaxed);
+            all.fetch_add(pieces as u64, Ordering::Relaxed);
+        }
     }
 
     /// Counts bytes that were moved in a direction of `oxmpi_fbtl::transfer`.
     pub(super) fn count_bytes(&self, what: u32, bytes: u64) {
-        let counts = &self.files().counts;
-        let word = if what == transfer::WRITE { &counts.bytes_written } else { &counts.bytes_read };
-        word.fetch_add(bytes, Ordering::Relaxed);
+        let counts = &self.host().files().counts;
+        let words = match what {
+            transfer::WRITE => [&counts.bytes_written, &self.totals.written],
+            _ => [&counts.bytes_read, &self.totals.read],
+        };
+        for word in words {
+            word.fetch_add(bytes, Ordering::Relaxed);
+        }
     }
 
+    /// Prints the line at the file's end, if rank 0's parameter `io_ompio_coll_timing_info` asks for it; called by all ranks.
+    pub(super) fn tell_totals(&self, entry: &mut Entry) {
+        if !self.tells {
+            return;
+        }
+        let Ok(all) = self.comm.tell_all(entry, &self.totals.words()) else { return };
+        if self.comm.rank() != 0 {
+            return;
+        }
+        let [accesses, collective, read, written, transfers, pieces] =
+            std::array::from_fn(|at| all.chunks(6).map(|words| words[at]).sum::<u64>());
+        let [fs, fbtl, fcoll] = self.served_by();
+        let aggregators = self.state.lock().layout.told().0.len();
+        self.host().logger().always(&format!(
+            "{}: served by {fs}, {fbtl} and {fcoll}; {} ranks, of which {aggregators} transfer for others; {accesses} accesses of ranks, {collective} of them collective; {written} \
+             bytes written, {read} read; {transfers} transfers of {pieces} pieces",
+            self.path.display(),
+            self.comm.size()
+        ));
+    }
+}
+
+impl Instance {
     /// The counters of files.
     pub fn file_counters(&self) -> FileCounters {
         let counts = &self.files().counts;

@@ -1,18 +1,48 @@
 //! Hints of a file: what is known of an info object, and what is in force (MPI 5.0 §14.2.8). Keys and spellings are `oxmpi_files`'.
+//!
+//! A site's hints, of the file that the environment variable ROMIO_HINTS names, or else of `/etc/romio-hints`, stand behind those of the program. Each rank reads it for itself.
 
 use super::object::File;
 use crate::info::Info;
-use oxmpi_files::hints::{Choice, Hints};
+use crate::objects::Communicator;
+use oxmpi_files::config::hints_file;
+use oxmpi_files::hints::{Choice, Hints, Taken};
 use oxmpi_fs::keeps;
 use oxmpi_loading::error::Error;
 use oxmpi_mca::Entry;
 use std::sync::Arc;
 
-/// The hints of an info object that are known.
-pub(super) fn of(info: &Info) -> Hints {
+/// The file of a site's hints where the environment names none.
+const SITE: &str = "/etc/romio-hints";
+
+/// The hints of an info object that are known, and the site's behind them; what is not known is reported by the ranks that the parameter `io_ompio_verbose_info_parsing` names.
+pub(super) fn of(comm: &Communicator, info: &Info) -> Hints {
     let mut hints = Hints::default();
+    let instance = comm.instance();
+    let tells = match instance.host_params().files.tells_hints {
+        0 => false,
+        1 => comm.rank() == 0,
+        _ => true,
+    };
+    let tell = |key: &str, value: &str, taken: Taken| {
+        let why = match taken {
+            Taken::Kept => return,
+            Taken::Unknown => "nobody knows it",
+            Taken::Malformed => "its value is malformed",
+            Taken::ReadOnly => "the library alone tells it",
+        };
+        if tells {
+            instance.logger().always(&format!("hint {key} = {value} of a file is passed over: {why}"));
+        }
+    };
     for (key, value) in info.iter() {
-        hints.set(key, value);
+        tell(key, value, hints.set(key, value));
+    }
+    let path = std::env::var_os("ROMIO_HINTS").unwrap_or_else(|| SITE.into());
+    if let Ok(text) = std::fs::read(&path) {
+        for (key, value) in hints_file(&String::from_utf8_lossy(&text)) {
+            tell(key, value, hints.set_default(key, value));
+        }
     }
     hints
 }
@@ -33,12 +63,14 @@ impl File {
             let state = self.state.lock();
             (state.hints.clone(), Arc::clone(&state.layout))
         };
-        let (nodes, buffer) = layout.told();
+        let (aggregators, buffer) = layout.told();
+        let list: Vec<String> = aggregators.iter().map(u32::to_string).collect();
         let facts = &self.disk.facts;
         let mut actual = vec![
-            ("cb_nodes", nodes.to_string()),
+            ("cb_nodes", aggregators.len().to_string()),
             ("cb_buffer_size", buffer.to_string()),
             ("filename", self.path.to_string_lossy().into_owned()),
+            ("romio_aggregator_list", list.join(" ")),
         ];
         if facts.striping_factor > 0 {
             actual.push(("striping_factor", facts.striping_factor.to_string()));

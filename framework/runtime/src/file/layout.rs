@@ -2,8 +2,10 @@
 
 use crate::objects::Communicator;
 use oxmpi_fcoll::want;
+use oxmpi_files::config::ConfigList;
 use oxmpi_files::hints::{Choice, Hints};
 use oxmpi_files::layout::{Wanted, aggregators, buffer, is_valid, unit};
+use oxmpi_loading::file_params::FileParams;
 
 /// The owned form of [`oxmpi_fcoll::Layout`].
 pub(super) struct Layout {
@@ -39,11 +41,13 @@ impl Wishes {
     /// Number of words that travel.
     pub(super) const WORDS: usize = 5;
 
-    /// Those of hints.
-    pub(super) fn of(hints: &Hints) -> Wishes {
+    /// Those of hints, and where these are silent of parameters.
+    pub(super) fn of(hints: &Hints, params: FileParams) -> Wishes {
         let [nodes, buffer, unit, least] =
             ["cb_nodes", "cb_buffer_size", "striping_unit", "romio_min_fdomain_size"]
                 .map(|key| hints.positive(key).unwrap_or(0));
+        let or = |hint: u64, param: Option<u64>| if hint > 0 { hint } else { param.unwrap_or(0) };
+        let (nodes, buffer) = (or(nodes, params.num_aggregators.map(u64::from)), or(buffer, params.buffer));
         let [read, write] = [false, true].map(|writes| want(hints.collective(writes)));
         Wishes { nodes, buffer, unit, least, read, write }
     }
@@ -69,6 +73,15 @@ impl Wishes {
     }
 }
 
+/// The word of a rank that gives no `cb_config_list`.
+const NO_LIST: u64 = u64::MAX;
+
+/// How many ranks of its host a rank's `cb_config_list` allows, as it travels.
+pub(super) fn allowed_here(hints: &Hints, host: &str) -> u64 {
+    let list = hints.text("cb_config_list").and_then(ConfigList::parse);
+    list.map_or(NO_LIST, |list| list.most(host).into())
+}
+
 /// All that the file systems of all ranks tell, taken together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ground {
@@ -78,18 +91,27 @@ pub(super) struct Ground {
 }
 
 impl Layout {
-    /// Makes it of what is equal in all ranks.
-    pub(super) fn new(wishes: Wishes, comm: &Communicator, ground: Ground) -> Layout {
+    /// Makes it of what is equal in all ranks. `allowed`: the ranks' words of [`allowed_here`].
+    pub(super) fn new(wishes: Wishes, comm: &Communicator, ground: Ground, allowed: &[u64]) -> Layout {
         let given = |n: u64| (n > 0).then_some(n);
         let places = comm.places();
         let nodes: Vec<u32> =
             (0..comm.size()).map(|rank| places.get(rank).map_or(0, |place| place.node)).collect();
+        // The lowest rank of a node speaks for it.
+        let mut most = vec![None; places.num_nodes() as usize];
+        for (node, word) in nodes.iter().zip(allowed).filter(|(_, word)| **word != NO_LIST) {
+            if let Some(most) = most.get_mut(*node as usize) {
+                most.get_or_insert(u32::try_from(*word).unwrap_or(u32::MAX));
+            }
+        }
+        let listed = most.iter().any(Option::is_some);
+        let most: Vec<u32> = most.into_iter().map(|most| most.unwrap_or(0)).collect();
         let wanted = Wanted {
             number: given(wishes.nodes).map(|n| u32::try_from(n).unwrap_or(u32::MAX)),
-            list: None,
+            most: listed.then_some(most.as_slice()),
             per_node: 1,
         };
-        let aggregators = aggregators(&nodes, &[], &wanted).into_boxed_slice();
+        let aggregators = aggregators(&nodes, &wanted).into_boxed_slice();
         debug_assert!(is_valid(&aggregators, comm.size()));
         let unit = unit(ground.block, ground.stripe, given(wishes.unit), given(wishes.least));
         let buffer = buffer(given(wishes.buffer), unit);
@@ -111,8 +133,8 @@ impl Layout {
         }
     }
 
-    /// Number of aggregators and bytes of a round, for MPI_File_get_info.
-    pub(super) fn told(&self) -> (usize, u64) {
-        (self.aggregators.len(), self.buffer)
+    /// The aggregators and bytes of a round, for MPI_File_get_info.
+    pub(super) fn told(&self) -> (&[u32], u64) {
+        (&self.aggregators[..], self.buffer)
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Map: `object` (what a file is) · `components` (opened with the first file) · `mount`, `serve` (a path, what the system says of it, the components of one process's file) ·
 //! `opening` (open, close, delete) · `hints`, `layout` (what hints ask for; who transfers for others) · `view_data`, `view` (views and pointers) · `pointer` (shared pointers) ·
-//! `calls` (data access, as functions want it) · `access` (one rank's access) · `planned`, `collective` (accesses as plans) · `locks` (ranges) · `bell` (how ends are told) ·
-//! `counts` · `error`.
+//! `calls` (data access, as functions want it) · `access` (one rank's access) · `planned`, `collective`, `atomic` (accesses as plans) · `locks` (ranges) · `bell` (how ends are told) ·
+//! `counts`, `totals` · `error`.
 //!
 //! **Independent and blocking**: the calling thread submits and waits. **Nonblocking, collective, split**: a plan of `host_requests/schedule`, whose steps submit and never wait, so they
 //! are done by whatever thread makes progress.
@@ -11,6 +11,7 @@
 //! **Errors** are equal in all ranks of a collective call that opens, closes, resizes a file or sets its view.
 
 mod access;
+mod atomic;
 mod bell;
 mod calls;
 mod collective;
@@ -26,6 +27,7 @@ mod opening;
 mod planned;
 mod pointer;
 mod serve;
+mod totals;
 mod view;
 mod view_data;
 

@@ -7,6 +7,7 @@ use super::layout::Layout;
 use super::locks::Locks;
 use super::pointer::Pointer;
 use super::serve::{OnDisk, Transfers};
+use super::totals::FileTotals;
 use super::view_data::ViewData;
 use crate::objects::{Communicator, EndsWithInstance, Instance};
 use crate::request::Header;
@@ -72,6 +73,9 @@ pub struct File {
     pub(super) pointer: Pointer,
     pub(super) locks: Locks,
     pub(super) atomic: AtomicBool,
+    pub(super) totals: FileTotals,
+    /// A line is printed at its end.
+    pub(super) tells: bool,
     pub(super) state: Mutex<State>,
     /// Nonblocking accesses under way.
     pub(super) under_way: AtomicU64,

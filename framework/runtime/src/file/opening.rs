@@ -8,12 +8,13 @@
 //! **Closing** waits for all ranks before it closes, so that whatever a rank still does with the file is done before it is deleted or its shared pointer goes to another file.
 
 use super::hints;
-use super::layout::{Ground, Layout, Wishes};
+use super::layout::{Ground, Layout, Wishes, allowed_here};
 use super::locks::Locks;
 use super::mount::{self, Mount};
 use super::object::{File, State};
 use super::pointer::{OFFER, Offer};
 use super::serve::{self, Manner, OnDisk, Transfers};
+use super::totals::FileTotals;
 use super::view_data::ViewData;
 use crate::info::Info;
 use crate::objects::{Communicator, FileParts, Instance};
@@ -32,8 +33,8 @@ use std::sync::Arc;
 
 /// Words of a component's name in the first exchange.
 const NAME: usize = 4;
-/// Words of the first exchange: class, mode, name, wishes, offer.
-const FIRST: usize = 2 + NAME + Wishes::WORDS + OFFER;
+/// Words of the first exchange: class, mode, name, wishes, what a list of hosts allows here, whether a line is printed at the end, offer.
+const FIRST: usize = 2 + NAME + Wishes::WORDS + 2 + OFFER;
 /// Words of the last one: class, what is kept, block, stripe.
 const LAST: usize = 4;
 
@@ -145,7 +146,7 @@ impl File {
         let instance = comm.shared_instance().clone();
         let hosts = comm.rank() == 0;
         let (amode, hints) =
-            wanted.as_ref().map_or_else(|_| (0, Hints::default()), |w| (w.amode, hints::of(w.info)));
+            wanted.as_ref().map_or_else(|_| (0, Hints::default()), |w| (w.amode, hints::of(&comm, w.info)));
         let first = wanted.as_ref().map_err(Clone::clone).and_then(|wanted| {
             let parts = instance.file_parts()?;
             let known = Known::of(wanted.name)?;
@@ -155,7 +156,9 @@ impl File {
         let offer = Offer::new(&comm);
         let mut own = vec![first.as_ref().err().map_or(0, |why| why.class() as u64), u64::from(amode)];
         own.extend(name_words(first.as_ref().map_or("", |(_, _, component)| component.name)));
-        own.extend(Wishes::of(&hints).encode());
+        own.extend(Wishes::of(&hints, instance.host_params().files).encode());
+        own.push(allowed_here(&hints, &instance.processor_name()));
+        own.push(instance.host_params().files.timing.into());
         own.extend(offer.encode());
         debug_assert_eq!(own.len(), FIRST);
         let all = comm.tell_all(entry, &own)?;
@@ -199,7 +202,8 @@ impl File {
             keeps: told.iter().fold(u32::MAX, |kept, t| kept & t[1] as u32),
         };
         let wishes = Wishes::decode(&ranks[0][2 + NAME..]);
-        let layout = Layout::new(wishes, &comm, ground);
+        let allowed: Vec<u64> = ranks.iter().map(|t| t[FIRST - OFFER - 2]).collect();
+        let layout = Layout::new(wishes, &comm, ground, &allowed);
         let collective = choose_collective(parts, &comm, &layout, ground.keeps, &known.path)?;
         let offers: Vec<[u64; OFFER]> =
             ranks.iter().map(|t| std::array::from_fn(|at| t[FIRST - OFFER + at])).collect();
@@ -211,6 +215,7 @@ impl File {
             layout: Arc::new(layout),
             split: None,
         };
+        let locks = Locks::new(&disk, comm.places().num_nodes());
         let file = Arc::new(File {
             comm,
             path: known.path,
@@ -219,8 +224,10 @@ impl File {
             disk,
             collective,
             pointer,
-            locks: Locks::default(),
+            locks,
             atomic: AtomicBool::new(false),
+            totals: FileTotals::default(),
+            tells: ranks[0][FIRST - OFFER - 1] != 0,
             state: Mutex::new(state),
             under_way: AtomicU64::new(0),
             closed: AtomicBool::new(false),
@@ -259,6 +266,7 @@ impl File {
             self.disk.sync()
         };
         let status = self.comm.least(entry, synced)?;
+        self.tell_totals(entry);
         let closed = self.close_here();
         let mut outcome = [status, closed].into_iter().find(|status| status.is_err());
         if self.amode & mode::DELETE_ON_CLOSE != 0 {

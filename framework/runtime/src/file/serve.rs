@@ -128,6 +128,14 @@ impl OnDisk {
         Ok(OnDisk { component: *component, facts, open: AtomicBool::new(true) })
     }
 
+    /// A file of tests, whose functions are those of the table.
+    #[cfg(test)]
+    pub(crate) fn of_test(component: FsComponent, keeps: u32) -> OnDisk {
+        // SAFETY: zeros are numbers, a null pointer and an empty text.
+        let facts = FsFile { keeps, ..unsafe { MaybeUninit::<FsFile>::zeroed().assume_init() } };
+        OnDisk { component, facts, open: AtomicBool::new(false) }
+    }
+
     /// Closes it; later calls do nothing.
     pub(crate) fn shut(&self) -> Status {
         match self.open.swap(false, Ordering::AcqRel) {
@@ -167,6 +175,11 @@ impl OnDisk {
     /// Makes it durable, and what others have made durable visible.
     pub(crate) fn sync(&self) -> Status {
         (self.component.table.sync)(self.facts.file)
+    }
+
+    /// Forgets what this node keeps of a range.
+    pub(crate) fn refresh(&self, range: &Range) -> Status {
+        (self.component.table.refresh)(self.facts.file, range)
     }
 
     /// Tries to lock a range.

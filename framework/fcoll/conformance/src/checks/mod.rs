@@ -80,7 +80,7 @@ fn check_write(setup: &Setup, case: Case) -> Ended {
     ended
 }
 
-/// Plays a read, and compares memory byte by byte up to the count that the end of the file makes; what no type names is untouched.
+/// Plays a read, and compares memory byte by byte up to the count that the end of the file makes; what lies behind that, and what no type names, is untouched.
 fn check_read(setup: &Setup, case: Case) -> Ended {
     let seed = case.seed;
     let before: Vec<Vec<u8>> = case.parts.iter().map(|part| part.memory.clone()).collect();
@@ -92,8 +92,8 @@ fn check_read(setup: &Setup, case: Case) -> Ended {
         assert_eq!(ended.moved[rank], (count as u64, Status::OK), "seed {seed}: what rank {rank} has moved");
         let mut free = vec![true; part.memory.len()];
         for (i, (offset, place)) in offsets.iter().zip(&places).enumerate() {
-            free[*place] = false;
             if i < count {
+                free[*place] = false;
                 let (found, there) = (part.memory[*place], ended.file.bytes[*offset as usize]);
                 assert_eq!(found, there, "seed {seed}: byte {i} of rank {rank}, offset {offset}");
             }
@@ -101,7 +101,7 @@ fn check_read(setup: &Setup, case: Case) -> Ended {
         for (place, _) in free.iter().enumerate().filter(|(_, free)| **free) {
             assert_eq!(
                 part.memory[place], before[rank][place],
-                "seed {seed}: byte {place} between data of rank {rank}"
+                "seed {seed}: byte {place} of rank {rank}, between its data or behind what was counted"
             );
         }
     }

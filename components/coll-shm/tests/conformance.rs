@@ -10,7 +10,7 @@ fn setup() -> Setup {
 suite!(
     setup()
         .variant(&[("operations", "all")])
-        .variant(&[("operations", "all"), ("memory", "44k"), ("split_min", "64")])
+        .variant(&[("operations", "all"), ("memory", "72k"), ("split_min", "64")])
         .variant(&[("operations", "all"), ("single_copy", "false")])
         .variant(&[("operations", "all"), ("single_copy_min", "0"), ("stream_max", "0")])
 );

@@ -2,7 +2,7 @@
 
 use oxmpi_mca::{ParamDecl, ParamKind, Params, StrRef};
 
-const OPERATIONS: &[StrRef] = &[StrRef::new("auto"), StrRef::new("all")];
+const OPERATIONS: &[StrRef] = &[StrRef::new("faster"), StrRef::new("all")];
 
 /// The declarations; the constants of [`index`] are their places.
 pub const PARAMS: &[ParamDecl] = &[
@@ -18,8 +18,8 @@ pub const PARAMS: &[ParamDecl] = &[
         "operations",
         ParamKind::ENUM,
         6,
-        "auto",
-        "Operations and lengths that are served: auto, those that are faster than messages; all, everything there is. Set it to all to compare, or where processes read what others have written fast",
+        "faster",
+        "Operations and lengths that are served: faster, those that are faster than messages; all, everything there is. Set it to all to compare, or where processes read what others have written fast",
     )
     .one_of(OPERATIONS),
     ParamDecl::new(

@@ -7,7 +7,7 @@ use crate::op::{Op, algorithms};
 use crate::rules::Rules;
 use oxmpi_mca::{Answers, ParamDecl, ParamKind, Params, Process, Refused, StrRef};
 
-const OPERATIONS: &[StrRef] = &[StrRef::new("auto"), StrRef::new("all")];
+const OPERATIONS: &[StrRef] = &[StrRef::new("chosen"), StrRef::new("all")];
 
 /// Declarations, and behind them those of each operation: algorithm, segment size, fanouts of trees and chains.
 macro_rules! declared {
@@ -64,8 +64,8 @@ pub const PARAMS: &[ParamDecl] = declared! {
             "operations",
             ParamKind::ENUM,
             6,
-            "auto",
-            "Operations that are offered: auto, those with an algorithm or rules that are set, and those on many ranks of several nodes that take fewer steps than coll-basic's; all. Set it to all to compare the components",
+            "chosen",
+            "Operations that are offered: chosen, those with an algorithm or rules that are set, and those on many ranks of several nodes that take fewer steps than coll-basic's; all. Set it to all to compare the components",
         )
         .one_of(OPERATIONS),
         ParamDecl::new(
@@ -230,14 +230,16 @@ pub fn tell(process: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>
         let offered = Op::ALL.into_iter().filter(|op| settings.offers(*op, ranks, far));
         let offered: Vec<&str> = offered.map(Op::name).collect();
         let because = match &offered[..] {
-            [] => "auto: none on MPI_COMM_WORLD, where no algorithm is set and no rule given".into(),
-            offered => format!("auto: on MPI_COMM_WORLD {}", offered.join(", ")),
+            [] => "none on MPI_COMM_WORLD, where no algorithm is set and no rule given".into(),
+            offered => format!("on MPI_COMM_WORLD {}", offered.join(", ")),
         };
         answers.as_set(index::OPERATIONS, because);
     }
     for at in [index::RULES, index::RULES_FILE] {
-        if !params.text(at).is_empty() && !params.flag(index::USE_RULES) {
-            answers.as_set(at, "not used, since coll_tuned_use_dynamic_rules is false");
+        match (params.text(at).is_empty(), params.flag(index::USE_RULES)) {
+            (true, _) => answers.as_set(at, "empty: no rules are given"),
+            (false, false) => answers.as_set(at, "not used, since coll_tuned_use_dynamic_rules is false"),
+            (false, true) => {}
         }
     }
     for (at, because) in [

@@ -9,23 +9,23 @@ fn ours(test: &str) -> bool {
     mpi().is_ours()
 }
 
-/// A job whose collectives are served by coll-shm and what is below it.
-fn forced(ranks: usize) -> Job {
+/// A job whose collectives are served by coll-shm from the first one on, as far as it offers them, and by what is below it.
+fn preferred(ranks: usize) -> Job {
     let job = Job::new(ranks).limit(300);
-    if mpi().is_ours() {
-        job.args([
-            "--mca",
-            "coll",
-            "shm,basic",
-            "--mca",
-            "coll_base_prepare_after",
-            "0",
-            "--mca",
-            "coll_shm_priority",
-            "20",
-        ])
-    } else {
-        job
+    let settings = ["--mca", "coll", "shm,basic", "--mca", "coll_base_prepare_after", "0"];
+    if mpi().is_ours() { job.args(settings) } else { job }
+}
+
+/// The same, and it offers everything.
+fn forced(ranks: usize) -> Job {
+    let job = preferred(ranks);
+    if mpi().is_ours() { job.args(["--mca", "coll_shm_operations", "all"]) } else { job }
+}
+
+#[test]
+fn operations_that_are_faster() {
+    for ranks in [2, 5] {
+        preferred(ranks).program("coll_shm").args(["mixed", "16"]).run().all_ok(ranks);
     }
 }
 

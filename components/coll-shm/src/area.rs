@@ -1,15 +1,15 @@
-//! The memory that the ranks of a communicator share: two lines of all, for each rank its slots and its done word, each on a line of its own, and a cell for
-//! each slot.
+//! The memory that the ranks of a communicator share: two lines of all, for each rank its slots and its done word, each on a line of its own, and some cells,
+//! which the slots have in turn.
 //!
 //! ```text
-//!  arrivals │ exit     rank 0: line of slot 0 │ … │ line of slot 7 │ done │ unused      rank 1: …      cells of rank 0 │ cells of rank 1 │ …
+//!  arrivals │ exit     rank 0: line of slot 0 │ … │ line of slot 31 │ done │ unused      rank 1: …      cells of rank 0 │ cells of rank 1 │ …
 //!  a line: word (8) │ header (8) │ 48 bytes of payload
 //! ```
 //!
 //! A rank's lines are an even number, since processors fetch lines in pairs. The memory is zero at first, which is the value of all words before the
 //! first step. All processes of the communicator may write all of it, so what is read from there is checked where it is used.
 
-use crate::protocol::{Arrivals, Exit, SLOTS};
+use crate::protocol::{Arrivals, CELLS, Exit, SLOTS};
 use core::cell::UnsafeCell;
 use oxmpi_mca::WakingWord;
 use oxmpi_mca::sync::AtomicU64;
@@ -20,8 +20,8 @@ pub const INLINE: usize = 48;
 const LINES: usize = SLOTS as usize + 2;
 /// Lines that all ranks have in common.
 const COMMON: usize = 2;
-/// The largest and the smallest cell.
-const CELLS: [usize; 2] = [8192, 256];
+/// Bytes of the largest and of the smallest cell.
+const SIZES: [usize; 2] = [8192, 256];
 
 /// The slot's part that is on its line: word, header, and payload that is short.
 #[repr(C, align(64))]
@@ -50,8 +50,8 @@ impl Area {
     /// Bytes of a cell on a communicator of so many ranks, if all of its memory is to have at most `limit` bytes. `None`: it would have more.
     pub fn cell_for(ranks: u32, limit: u64) -> Option<usize> {
         let fits = |cell: &usize| Area::bytes(ranks, *cell) <= limit;
-        let sizes = core::iter::successors(Some(CELLS[0]), |cell| Some(cell / 2));
-        sizes.take_while(|cell| *cell >= CELLS[1]).find(fits)
+        let sizes = core::iter::successors(Some(SIZES[0]), |cell| Some(cell / 2));
+        sizes.take_while(|cell| *cell >= SIZES[1]).find(fits)
     }
 
     /// Bytes of all lines, to the next page.
@@ -61,7 +61,7 @@ impl Area {
 
     /// Bytes of all memory.
     pub fn bytes(ranks: u32, cell: usize) -> u64 {
-        (Area::lines(ranks) + ranks as usize * SLOTS as usize * cell) as u64
+        (Area::lines(ranks) + ranks as usize * CELLS as usize * cell) as u64
     }
 
     /// # Safety
@@ -119,7 +119,7 @@ impl Area {
     pub fn cell(&self, rank: u32, slot: u32) -> *mut u8 {
         assert!(rank < self.ranks, "a rank of the communicator");
         let cells = Area::lines(self.ranks);
-        let nth = rank as usize * SLOTS as usize + (slot % SLOTS) as usize;
+        let nth = rank as usize * CELLS as usize + (slot % CELLS) as usize;
         self.base.wrapping_add(cells + nth * self.cell)
     }
 }
@@ -130,9 +130,9 @@ mod tests {
 
     #[test]
     fn cells_shrink_to_the_limit() {
-        assert_eq!(Area::cell_for(2, 1 << 20), Some(CELLS[0]));
+        assert_eq!(Area::cell_for(2, 1 << 20), Some(SIZES[0]));
         assert_eq!(Area::cell_for(64, 1 << 20), Some(1024));
-        assert_eq!(Area::cell_for(60, 4 << 20), Some(CELLS[0]));
+        assert_eq!(Area::cell_for(60, 4 << 20), Some(SIZES[0]));
         assert_eq!(Area::cell_for(64, 1 << 16), None);
     }
 
@@ -153,8 +153,8 @@ mod tests {
             for slot in 0..SLOTS {
                 parts.push((area.slot(rank, slot) as *const Line as usize, 16));
                 parts.push((area.inline(rank, slot) as usize, INLINE));
-                parts.push((area.cell(rank, slot) as usize, cell));
             }
+            parts.extend((0..CELLS).map(|slot| (area.cell(rank, slot) as usize, cell)));
         }
         parts.sort_unstable();
         assert!(parts.windows(2).all(|pair| pair[0].0 + pair[0].1 <= pair[1].0));

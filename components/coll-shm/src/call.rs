@@ -4,7 +4,7 @@
 //! defined. The rank goes on, and the call answers the first of these. An error that an operation returns ends the communicator's collectives in this rank
 //! (`protocol`): a lost process, a revoked communicator, ranks that have called different collectives. It stays the answer of all later calls.
 
-use crate::area::Area;
+use crate::area::{Area, INLINE};
 use crate::data::Room;
 use crate::meet::{FEW, Meeting};
 use crate::module::{Ready, ShmModule};
@@ -67,10 +67,16 @@ impl<'a> Call<'a> {
         self.reads_peers() && len >= if is_crowd { settings.single_copy_min } else { settings.stream_max }
     }
 
-    /// Whether ranks share cores and one of them is the root of this call, which is the component's below: the root, or those who send to it, run ahead there by as many
-    /// messages as it has room for, and cores are switched less often.
-    pub fn is_rooted_in_a_crowd(&self) -> bool {
-        self.meeting == Meeting::Crowd
+    /// Whether a collective in which every rank reads what every other one posts, `len` bytes at most, is the component's below: ranks with a core each get messages sooner than
+    /// words that lead to a cell.
+    pub fn leaves_exchange(&self, len: u64) -> bool {
+        !self.module.settings.all && self.meeting != Meeting::Crowd && len > INLINE as u64
+    }
+
+    /// Whether a collective in which all read what one posts, `len` bytes, is the component's below: longer data goes through messages faster, and in a crowd the root
+    /// runs ahead there by as many messages as it has room for, so that cores are switched less often.
+    pub fn leaves_spread(&self, len: u64) -> bool {
+        !self.module.settings.all && (self.meeting == Meeting::Crowd || len > INLINE as u64)
     }
 
     /// How the ranks meet; the same in all.

@@ -16,7 +16,11 @@ impl Component for ShmComponent {
 
     fn open(host: Host, params: Params<'_>) -> Result<(i32, Vec<CollModule>), OpenError> {
         let settings = Settings::of(params);
-        Ok((settings.priority, vec![oxmpi_coll::module(Shm { host, settings })]))
+        let module = match settings.all {
+            true => oxmpi_coll::module(Shm::<true> { host, settings }),
+            false => oxmpi_coll::module(Shm::<false> { host, settings }),
+        };
+        Ok((settings.priority, vec![module]))
     }
 }
 
@@ -39,13 +43,13 @@ macro_rules! entry {
     }};
 }
 
-/// The component of one instance.
-pub struct Shm {
+/// The component of one instance. `ALL`: it offers all operations there are.
+pub struct Shm<const ALL: bool> {
     host: Host,
     settings: Settings,
 }
 
-impl Coll for Shm {
+impl<const ALL: bool> Coll for Shm<ALL> {
     type Module = ShmModule;
 
     /// By facts that are equal in all ranks: there are several, all on one node, and their memory may have the size that it needs.
@@ -64,30 +68,45 @@ impl Coll for Shm {
         ready::prepare(module, comm)
     }
 
-    const TABLE: CollTable = CollTable {
-        size: size_of::<CollTable>() as u32,
-        version: oxmpi_coll::TABLE_VERSION,
-        barrier: entry!(one_to_all::barrier),
-        bcast: entry!(one_to_all::bcast),
-        reduce: entry!(reduce::reduce),
-        allreduce: entry!(reduce::allreduce),
-        allgather: entry!(gather::allgather),
-        gather: entry!(gather::gather),
-        scatter: entry!(one_to_all::scatter),
-        alltoall: entry!(gather::alltoall),
-        gatherv: entry!(gather::gatherv),
-        scatterv: entry!(table::scatterv),
-        allgatherv: entry!(gather::allgatherv),
-        alltoallv: entry!(table::alltoallv),
-        alltoallw: entry!(table::alltoallw),
-        scan: entry!(scan::scan),
-        exscan: entry!(scan::exscan),
-        reduce_scatter: entry!(reduce_scatter::reduce_scatter),
-        reduce_scatter_block: entry!(reduce_scatter::reduce_scatter_block),
-        neighbor_allgather: None,
-        neighbor_allgatherv: None,
-        neighbor_alltoall: None,
-        neighbor_alltoallv: None,
-        neighbor_alltoallw: None,
-    };
+    const TABLE: CollTable = if ALL { EVERYTHING } else { FASTER };
 }
+
+/// Everything there is.
+const EVERYTHING: CollTable = CollTable {
+    size: size_of::<CollTable>() as u32,
+    version: oxmpi_coll::TABLE_VERSION,
+    barrier: entry!(one_to_all::barrier),
+    bcast: entry!(one_to_all::bcast),
+    reduce: entry!(reduce::reduce),
+    allreduce: entry!(reduce::allreduce),
+    allgather: entry!(gather::allgather),
+    gather: entry!(gather::gather),
+    scatter: entry!(one_to_all::scatter),
+    alltoall: entry!(gather::alltoall),
+    gatherv: entry!(gather::gatherv),
+    scatterv: entry!(table::scatterv),
+    allgatherv: entry!(gather::allgatherv),
+    alltoallv: entry!(table::alltoallv),
+    alltoallw: entry!(table::alltoallw),
+    scan: entry!(scan::scan),
+    exscan: entry!(scan::exscan),
+    reduce_scatter: entry!(reduce_scatter::reduce_scatter),
+    reduce_scatter_block: entry!(reduce_scatter::reduce_scatter_block),
+    neighbor_allgather: None,
+    neighbor_allgatherv: None,
+    neighbor_alltoall: None,
+    neighbor_alltoallv: None,
+    neighbor_alltoallw: None,
+};
+
+/// Operations that are faster than messages, where they are short. Those in which a rank alone gets something from the others are not: the others
+/// would wait until the word that they write is theirs, and messages are sent without that.
+const FASTER: CollTable = CollTable {
+    reduce: None,
+    gather: None,
+    gatherv: None,
+    scatterv: None,
+    alltoallv: None,
+    alltoallw: None,
+    ..EVERYTHING
+};

@@ -1,19 +1,19 @@
 //! Allreduce of ranks that share cores: the last one who comes combines the operands of all, and the others read its sums.
 //!
-//! A rank that waits costs a switch between ranks, so as much as there are slots for is done between two waits: operands in half of them, chunk by chunk, and the
+//! A rank that waits costs a switch between ranks, so as much as there are cells for is done between two waits: operands in half of them, chunk by chunk, and the
 //! sums in the other half. The others wait while the last one combines, so nobody reads their operands behind the meeting; the sums are read until the
 //! reader comes to the next one.
 
 use crate::call::Call;
 use crate::data::Room;
 use crate::fold::{fold, operand_of};
-use crate::protocol::{Desk, Protocol, Result, SLOTS};
+use crate::protocol::{CELLS, Desk, Protocol, Result};
 use crate::reduction::Reduction;
 use crate::sequence::steps;
 use oxmpi_coll::which;
 
 /// Chunks between two waits.
-const CHUNKS: u64 = SLOTS as u64 / 2;
+const CHUNKS: u64 = CELLS as u64 / 2;
 
 /// Operand and result as bytes. Elements that do not fit a cell go by messages.
 pub fn allreduce(call: &Call<'_>, op: Reduction<'_>, source: Room<'_>, result: Room<'_>, tag: u32) -> Result {

@@ -128,7 +128,7 @@ pub fn gather(call: &Call<'_>) -> Result {
         (None, None) => 0,
     };
     let total = len.saturating_mul(call.ranks().into());
-    if call.is_rooted_in_a_crowd() || call.is_long(len) && !call.reads_at_once(total) {
+    if call.is_long(len) && !call.reads_at_once(total) {
         return call.hand_down(which::GATHER);
     }
     to_root(call, root, own, blocks, tag(which::GATHER))
@@ -136,7 +136,7 @@ pub fn gather(call: &Call<'_>) -> Result {
 
 /// Ranks know their own counts alone, so by the communicator it is decided who does it.
 pub fn gatherv(call: &Call<'_>) -> Result {
-    if call.is_rooted_in_a_crowd() || !call.reads_peers() {
+    if !call.reads_peers() {
         return call.hand_down(which::GATHERV);
     }
     let root = given!(call, call.root());
@@ -177,7 +177,8 @@ fn among_all(
 fn gather_to_all(call: &Call<'_>, blocks: Blocks<'_>, which: u32) -> Result {
     let longest = given!(call, blocks.longest(call));
     let is_long = call.is_long(longest);
-    if is_long && !call.reads_at_once(longest.saturating_mul(call.ranks().into())) {
+    let total = longest.saturating_mul(call.ranks().into());
+    if call.leaves_exchange(longest) || is_long && !call.reads_at_once(total) {
         return call.hand_down(which);
     }
     // SAFETY: of an allgather all ranks whose block is not in place have their own.
@@ -213,7 +214,7 @@ pub fn alltoall(call: &Call<'_>) -> Result {
     };
     let len = given!(call, own.bytes().and_then(|len| place.bytes().map(|_| len)));
     let is_long = call.is_long(len);
-    if is_long && !call.reads_at_once(len) {
+    if call.leaves_exchange(len) || is_long && !call.reads_at_once(len) {
         return call.hand_down(which::ALLTOALL);
     }
     among_all(call, own, is_in_place, is_long, tag(which::ALLTOALL), |other, post| {

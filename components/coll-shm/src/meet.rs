@@ -37,7 +37,7 @@ pub fn meet(desk: &impl Protocol, way: Meeting, tag: u64, yes: bool) -> Result<b
     if way == Meeting::Many {
         return up_and_down(desk, step, word, yes, heard);
     }
-    desk.make_room(step)?;
+    desk.make_room_in_line(step)?;
     desk.post(step, word | u64::from(yes));
     if way == Meeting::Crowd && !desk.arrive() {
         return heard(desk.await_release()?);
@@ -64,7 +64,7 @@ fn up_and_down(
         all &= heard(desk.see(child, step)?)?;
     }
     let mine = if rank == 0 { back } else { step };
-    desk.make_room(mine)?;
+    desk.make_room_in_line(mine)?;
     desk.post(mine, word | u64::from(all));
     if rank == 0 {
         return Ok(all);

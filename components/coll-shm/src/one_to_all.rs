@@ -118,13 +118,13 @@ fn offer_to_all(call: &Call<'_>, data: Source<'_>, which: u32) -> Result {
 
 /// The root alone says how its data goes.
 pub fn bcast(call: &Call<'_>) -> Result {
-    if call.is_rooted_in_a_crowd() {
-        return call.hand_down(which::BCAST);
-    }
     let (root, tag) = (given!(call, call.root()), tag(which::BCAST));
     // SAFETY: a broadcast has these.
     let place = unsafe { receives(call, call.args.recvcount) };
     let len = given!(call, place.bytes());
+    if call.leaves_spread(len) {
+        return call.hand_down(which::BCAST);
+    }
     if call.rank() == root {
         let data = place.source();
         match call.is_long(len) && !(call.reads_at_once(len) && data.contiguous().is_some()) {
@@ -164,7 +164,7 @@ pub fn scatter(call: &Call<'_>) -> Result {
         (None, Some(place)) => given!(call, place.bytes()).saturating_mul(ranks),
         (None, None) => 0,
     };
-    if call.is_rooted_in_a_crowd() || call.is_long(total) && !call.reads_at_once(total) {
+    if call.leaves_spread(total) || call.is_long(total) && !call.reads_at_once(total) {
         return call.hand_down(which::SCATTER);
     }
     match (blocks, place) {

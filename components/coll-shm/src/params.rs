@@ -1,17 +1,27 @@
 //! Parameters. All ranks of a job must have the same values, since they decide who reads what from whom; `mpirun` sees to that.
 
-use oxmpi_mca::{ParamDecl, ParamKind, Params};
+use oxmpi_mca::{ParamDecl, ParamKind, Params, StrRef};
+
+const OPERATIONS: &[StrRef] = &[StrRef::new("faster"), StrRef::new("all")];
 
 /// The declarations; the constants of [`index`] are their places.
 pub const PARAMS: &[ParamDecl] = &[
     ParamDecl::new(
         "priority",
         ParamKind::INT,
-        6,
-        "5",
-        "Priority among collective components; each operation is served by the component of highest priority that implements it. Raise it above coll_basic_priority to use this one",
+        8,
+        "20",
+        "Priority among collective components; each operation is served by the component of highest priority that implements it. Lower it to prefer another component",
     )
     .range(0, 100),
+    ParamDecl::new(
+        "operations",
+        ParamKind::ENUM,
+        6,
+        "faster",
+        "Operations and lengths that are served: faster, those that are faster than messages; all, everything there is. Set it to all to compare, or where processes read what others have written fast",
+    )
+    .one_of(OPERATIONS),
     ParamDecl::new(
         "memory",
         ParamKind::SIZE,
@@ -56,17 +66,20 @@ pub const PARAMS: &[ParamDecl] = &[
 /// Places in [`PARAMS`].
 mod index {
     pub const PRIORITY: usize = 0;
-    pub const MEMORY: usize = 1;
-    pub const SINGLE_COPY: usize = 2;
-    pub const SPLIT_MIN: usize = 3;
-    pub const SINGLE_COPY_MIN: usize = 4;
-    pub const STREAM_MAX: usize = 5;
+    pub const OPERATIONS: usize = 1;
+    pub const MEMORY: usize = 2;
+    pub const SINGLE_COPY: usize = 3;
+    pub const SPLIT_MIN: usize = 4;
+    pub const SINGLE_COPY_MIN: usize = 5;
+    pub const STREAM_MAX: usize = 6;
 }
 
 /// The resolved values; sizes in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     pub priority: i32,
+    /// All operations of all lengths.
+    pub all: bool,
     pub memory: u64,
     pub single_copy: bool,
     pub split_min: u64,
@@ -78,6 +91,7 @@ impl Settings {
     pub fn of(params: Params<'_>) -> Settings {
         Settings {
             priority: params.int(index::PRIORITY) as i32,
+            all: params.int(index::OPERATIONS) == 1,
             memory: params.size(index::MEMORY) as u64,
             single_copy: params.flag(index::SINGLE_COPY),
             split_min: params.size(index::SPLIT_MIN) as u64,

@@ -88,7 +88,10 @@ impl<'a> Call<'a> {
     #[inline]
     pub fn offer(&self, step: u32, tag: u32, data: Source<'_>, kept: &mut Kept) -> Result {
         let len = data.bytes()?;
-        self.make_room(step)?;
+        match len <= INLINE as u64 || self.is_long(len) {
+            true => self.make_room_in_line(step)?,
+            false => self.make_room(step)?,
+        }
         if !self.is_long(len) {
             data.pack(self.room(step, len))?;
             self.post_room(step, tag, len);

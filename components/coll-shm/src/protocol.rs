@@ -4,15 +4,15 @@
 //! it writes its slot of that step, then the slot's word, of which it is the only writer. A rank that needs the post waits until the
 //! word has the step's number and reads the slot.
 //!
-//! **Slots.** A rank has [`SLOTS`] of them, which follow each other. It writes the one of a step when all others have finished what they did with the post that was
+//! **Slots.** A rank has [`SLOTS`] of them, which follow each other, and fewer [`CELLS`], which they have in turn. It writes the slot of a step, or its cell, when all others have finished what they did with the post that was
 //! there before. They have where it saw a later post of each, in a step in which all post and all see all ([`Protocol::all_are_beyond`]); otherwise it
 //! reads their *done* words. So a rank may run ahead of the others by some steps, and no further.
 //!
 //! **Done words.** A rank tells at the end of a collective, from which the others cannot conclude it, what it has finished, but only when that is half as many steps
-//! as there are slots since it last told ([`Protocol::finish`]), or when somebody waits for it ([`Protocol::finish_now`]). So of the steps before a
-//! collective less than half as many are untold, and a rank that is `n` steps behind the others still lets them begin `SLOTS / 2 - n` more: nobody waits for a rank
+//! as there are cells since it last told ([`Protocol::finish`]), or when somebody waits for it ([`Protocol::finish_now`]). So of the steps before a
+//! collective less than half as many are untold, and a rank that is `n` steps behind the others still lets them begin `CELLS / 2 - n` more: nobody waits for a rank
 //! that waits for it. A collective in which done words are not written must not need them: it notes what it concludes before it has begun more
-//! than half as many steps as there are slots, so that no more lie between a step and the last one that it knows all others to be beyond.
+//! than half as many steps as there are cells, so that no more lie between a step and the last one that it knows all others to be beyond.
 //!
 //! **A crowd**, ranks that share cores, meets in a count ([`Protocol::arrive`]): each adds itself when it has posted, the last one goes on, and lets the others
 //! go by one word ([`Protocol::release`]), on which they sleep once. Nobody writes that word but the last one of a meeting, before anybody arrives
@@ -29,12 +29,17 @@ use oxmpi_mca::{Status, WakingWord};
 /// A status other than OK is the error. It ends the communicator's collectives in this rank.
 pub type Result<T = ()> = core::result::Result<T, Status>;
 
-/// Slots of a rank: enough that a collective of three steps need not ask who has finished the one before.
+/// Slots of a rank: so many short posts it may be ahead of those who read them.
 #[cfg(not(loom))]
-pub const SLOTS: u32 = 8;
+pub const SLOTS: u32 = 32;
+/// Cells of a rank, which its slots have in turn: enough that a collective of three steps need not ask who has finished the one before.
+#[cfg(not(loom))]
+pub const CELLS: u32 = 8;
 /// Enough for a meeting of a crowd behind another one.
 #[cfg(loom)]
 pub const SLOTS: u32 = 4;
+#[cfg(loom)]
+pub const CELLS: u32 = 4;
 
 /// Counts that a rank has for itself of one communicator. Used by one thread at a time.
 #[derive(Debug)]
@@ -154,10 +159,21 @@ pub trait Protocol: Desk {
         }
     }
 
-    /// Waits until this rank may write its slot of a step.
+    /// Waits until this rank may write its slot of a step, with its cell.
     #[inline]
     fn make_room(&self, step: u32) -> Result {
-        let wanted = steps(step.wrapping_add(1).wrapping_sub(SLOTS));
+        self.await_readers_of(steps(step.wrapping_add(1).wrapping_sub(CELLS)))
+    }
+
+    /// Waits until this rank may write its slot of a step, without its cell.
+    #[inline]
+    fn make_room_in_line(&self, step: u32) -> Result {
+        self.await_readers_of(steps(step.wrapping_add(1).wrapping_sub(SLOTS)))
+    }
+
+    /// Waits until nobody reads this rank's posts of steps before `wanted` any more.
+    #[inline]
+    fn await_readers_of(&self, wanted: u32) -> Result {
         let free = &self.counters().free;
         if reached(free.load(Ordering::Relaxed), wanted) {
             return Ok(());
@@ -198,7 +214,7 @@ pub trait Protocol: Desk {
     fn finish(&self) {
         let Counters { step, told, .. } = self.counters();
         let untold = steps(step.load(Ordering::Relaxed).wrapping_sub(told.load(Ordering::Relaxed)));
-        if untold >= SLOTS / 2 {
+        if untold >= CELLS / 2 {
             self.finish_now();
         }
     }

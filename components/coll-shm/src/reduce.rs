@@ -55,6 +55,9 @@ pub fn allreduce(call: &Call<'_>) -> Result {
     };
     let (len, tag) = (given!(call, own.bytes()), tag(which::ALLREDUCE));
     let is_long = call.is_long(len);
+    if call.leaves_exchange(len) {
+        return call.hand_down(which::ALLREDUCE);
+    }
     let ours = own.readable().zip(place.room()?);
     if let (Meeting::Crowd, Some((source, result))) = (call.meeting(), ours) {
         return crowd::allreduce(call, op, source, result, tag);
@@ -113,9 +116,6 @@ fn split(call: &Call<'_>, op: Reduction<'_>, own: Source<'_>, result: Room<'_>, 
 }
 
 pub fn reduce(call: &Call<'_>) -> Result {
-    if call.is_rooted_in_a_crowd() {
-        return call.hand_down(which::REDUCE);
-    }
     let root = given!(call, call.root());
     // SAFETY: a reduce has an operand in all ranks, and in the root a place for the result.
     let (op, own, place) = unsafe {

@@ -17,7 +17,7 @@ fn scattered(call: &Call<'_>, count: u64, (first, elements): (u64, u64), which: 
         (op, op.operand(call, count), op.result(call, elements))
     };
     let len = given!(call, own.bytes());
-    let ours = own.readable().zip(place.room()?).filter(|_| !call.is_long(len));
+    let ours = own.readable().zip(place.room()?).filter(|_| !call.is_long(len) && !call.leaves_exchange(len));
     let Some((_, result)) = ours else { return call.hand_down(which) };
     if len == 0 {
         return Ok(());

@@ -112,7 +112,7 @@ fn await_readers(call: &Call<'_>, step: u32) -> Result {
 }
 
 pub fn scatterv(call: &Call<'_>) -> Result {
-    if call.is_rooted_in_a_crowd() || !serve(call) {
+    if !serve(call) {
         return call.hand_down(which::SCATTERV);
     }
     let (root, tag) = (given!(call, call.root()), tag(which::SCATTERV));

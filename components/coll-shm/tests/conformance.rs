@@ -1,4 +1,4 @@
-//! The suite every collective component must pass, over coll-shm: with its own sizes, with small cells, without reading peers' memory, and with reading
+//! The suite every collective component must pass, over coll-shm: as it is by default, with all operations, with small cells, without reading peers' memory, and with reading
 //! it wherever that is possible.
 
 use oxmpi_coll_conformance::{Setup, suite};
@@ -9,7 +9,8 @@ fn setup() -> Setup {
 
 suite!(
     setup()
-        .variant(&[("memory", "44k"), ("split_min", "64")])
-        .variant(&[("single_copy", "false")])
-        .variant(&[("single_copy_min", "0"), ("stream_max", "0")])
+        .variant(&[("operations", "all")])
+        .variant(&[("operations", "all"), ("memory", "72k"), ("split_min", "64")])
+        .variant(&[("operations", "all"), ("single_copy", "false")])
+        .variant(&[("operations", "all"), ("single_copy_min", "0"), ("stream_max", "0")])
 );

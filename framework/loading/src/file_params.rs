@@ -26,7 +26,7 @@ pub fn declarations() -> Vec<Declaration> {
             kind,
             default,
             &format!(
-                "Accepted for scripts of Open MPI and without effect: {why}. There is no reason to set it"
+                "Accepted for scripts of Open MPI and without effect: {why}. Leave it out"
             ),
         )
     };

@@ -25,9 +25,7 @@ pub fn declarations() -> Vec<Declaration> {
             name,
             kind,
             default,
-            &format!(
-                "Accepted for scripts of Open MPI and without effect: {why}. Leave it out"
-            ),
+            &format!("Accepted for scripts of Open MPI and without effect: {why}. Leave it out"),
         )
     };
     vec![

@@ -96,12 +96,17 @@ unsafe impl Sync for Descriptor {}
 pub struct OpenArgs {
     /// Bytes of this struct as the host was built with it.
     pub size: u32,
-    /// 0 from the host; a component does not look at it.
-    pub reserved: u32,
+    /// [`OpenArgs::NAMED`], or 0; hosts from before that bit say 0.
+    pub flags: u32,
     /// Valid until the instance has closed the component.
     pub host: *const HostTable,
     /// One value per declared parameter, in the order of the declarations; valid as `host`.
     pub values: SliceRef<ParamValue>,
+}
+
+impl OpenArgs {
+    /// In `flags`: somebody has named the component in a list of those to use. What it would spare a process that did not ask for it, it does.
+    pub const NAMED: u32 = 1;
 }
 
 /// Arguments of `resolve`: values as in `open`, and the process for which they are looked at. The process need not exist: there is no

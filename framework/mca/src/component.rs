@@ -82,7 +82,7 @@ pub unsafe fn open_thunk<C: Component>(args: *const OpenArgs, out: *mut Opened) 
     // SAFETY: the host passes a full OpenArgs; `size` has been checked by ABI version.
     let args = unsafe { &*args };
     // SAFETY: the host's table outlives the component's modules.
-    let host = unsafe { Host::new(args.host, C::NAME) };
+    let host = unsafe { Host::new(args.host, C::NAME) }.named(args.flags & OpenArgs::NAMED != 0);
     // No lock of the host is held here, so none stays taken.
     let opened = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         // SAFETY: the values live as long as the host table.

@@ -233,7 +233,7 @@ fn call_open(chosen: &Chosen, ctx: &ComponentCtx) -> Result<Opened, UnusedReason
     let values = &ctx.values.values;
     let args = OpenArgs {
         size: size_of::<OpenArgs>() as u32,
-        reserved: 0,
+        flags: if chosen.named_by.is_some() { OpenArgs::NAMED } else { 0 },
         host: &ctx.table,
         values: SliceRef { ptr: values.as_ptr(), len: values.len() },
     };

@@ -40,7 +40,7 @@ pub fn open<M: Copy>(
     let values = values(unsafe { descriptor.params.get() }, given).unwrap_or_else(|e| panic!("{e}"));
     let args = OpenArgs {
         size: size_of::<OpenArgs>() as u32,
-        reserved: 0,
+        flags: 0,
         host,
         values: SliceRef { ptr: values.as_ptr(), len: values.len() },
     };

@@ -312,7 +312,7 @@ impl Rank {
         let values = values(set);
         let args = OpenArgs {
             size: size_of::<OpenArgs>() as u32,
-            reserved: 0,
+            flags: 0,
             host: &host.0,
             values: SliceRef { ptr: values.as_ptr(), len: values.len() },
         };

@@ -106,7 +106,7 @@ pub fn open(setup: &Setup, descriptor: &Descriptor, host: &FakeHost) -> Result<O
     let values = values(unsafe { descriptor.params.get() }, &setup.params)?;
     let args: &'static OpenArgs = Box::leak(Box::new(OpenArgs {
         size: size_of::<OpenArgs>() as u32,
-        reserved: 0,
+        flags: OpenArgs::NAMED,
         host: host.table(),
         values: SliceRef::new(values),
     }));

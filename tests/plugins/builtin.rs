@@ -21,7 +21,7 @@ macro_rules! built_in {
 }
 
 built_in! {
-    SELF: btl_self, SHM: btl_shm, TCP: btl_tcp, TEMPLATE: btl_template, UGNI: btl_ugni, VERBS: btl_verbs, BASIC: coll_basic,
+    OFI: btl_ofi, SELF: btl_self, SHM: btl_shm, TCP: btl_tcp, TEMPLATE: btl_template, UGNI: btl_ugni, VERBS: btl_verbs, BASIC: coll_basic,
     COLL_TEMPLATE: coll_template, OB1: pml_ob1, PT2PT: osc_pt2pt, RDMA: osc_rdma, PML_TEMPLATE: pml_template, OSC_TEMPLATE: osc_template,
 }
 

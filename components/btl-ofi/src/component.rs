@@ -315,7 +315,9 @@ impl Opening<'_> {
             return Ok(None);
         }
         let parts = self.chosen.info.parts();
-        let works_alone = parts.domain.data_progress == PROGRESS_AUTO;
+        // Providers in software say so and yet wait for somebody who reads.
+        let works_alone =
+            parts.domain.data_progress == PROGRESS_AUTO && self.chosen.network() != Network::Soft;
         let cq = Cq::new(domain, 64, !works_alone);
         let cq = cq.map_err(|code| format!("a completion queue: {}", self.api.text(code)))?;
         if cq.fd.is_none() && !works_alone {

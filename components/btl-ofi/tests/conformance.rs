@@ -27,7 +27,7 @@ fn one_endpoint_and_few_buffers() {
     let few = [("num_contexts", "1"), ("rd_num", "4"), ("send_buffers", "2"), ("credits", "2")];
     let change =
         |setup| few.iter().fold(setup, |setup: oxmpi_btl_conformance::Setup, (n, v)| setup.param(n, v));
-    common::run(Group::Messages, |setup| change(setup).param("disable_inject", "true"));
+    common::run(Group::Pressure, |setup| change(setup).param("disable_inject", "true"));
     common::run(Group::Reentry, change);
 }
 

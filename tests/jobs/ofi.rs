@@ -119,7 +119,7 @@ fn a_rank_that_is_killed_under_ofi_ends_the_job() {
     running.wait_and_leave_nothing().is_one_report(2, "b");
 }
 
-/// What is missing is said where somebody has named it, and nowhere else.
+/// A missing library or provider is told where somebody has named it, and nowhere else.
 #[test]
 fn what_is_missing_is_named() {
     if !mpi().is_ours() {

@@ -5,7 +5,7 @@
 //! provider knows already.
 
 use crate::abi::{AtomicMessage, Ioc, RmaIoc, atomic, err};
-use crate::buffers::Via;
+use crate::buffers::Route;
 use crate::context::Context;
 use crate::issue::{Issue, OLD, Place, refused};
 use crate::link::Core;
@@ -121,8 +121,8 @@ impl Rail {
             cx.starves();
             return Status::NO_RESOURCE;
         };
-        // What a completion is asked for when this message is lost: an atomic has no link.
-        cx.buffers.is_under_way(buffer, Via::Out(0));
+        // An atomic has no link; its buffer names one all the same.
+        cx.buffers.is_under_way(buffer, Route::Out(0));
         let there = RmaIoc { addr: self.remote_address(op.remote, &remote), count: 1, key: remote.key };
         let result = op.result.expose_provenance() as u64;
         match issue(cx, buffer, &op, number, target, &there) {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The operation that a record is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum Purpose {
     /// A receive into the buffer of that number.
     Receive(u32),
     /// A send out of the buffer of that number.
@@ -26,14 +26,14 @@ pub enum What {
 #[repr(C, align(64))]
 pub struct Record {
     room: UnsafeCell<[u8; CONTEXT_BYTES]>,
-    what: What,
+    what: Purpose,
 }
 
 // SAFETY: the library writes to `room` in whatever thread works for it; nobody here reads that.
 unsafe impl Send for Record {}
 
 impl Record {
-    pub fn new(what: What) -> Record {
+    pub fn new(what: Purpose) -> Record {
         Record { room: UnsafeCell::new([0; CONTEXT_BYTES]), what }
     }
 
@@ -46,7 +46,7 @@ impl Record {
     ///
     /// # Safety
     /// Null, or the context of a record that lives.
-    pub unsafe fn of(context: *mut c_void) -> Option<What> {
+    pub unsafe fn of(context: *mut c_void) -> Option<Purpose> {
         // SAFETY: the record begins with its room; `what` is not written to.
         (!context.is_null()).then(|| unsafe { (*context.cast::<Record>()).what })
     }
@@ -61,12 +61,12 @@ pub struct Buffers {
     receives: usize,
     free: Vec<u32>,
     /// Links that the messages of send buffers go by.
-    links: Box<[Via]>,
+    links: Box<[Route]>,
 }
 
 /// The link of a message that is under way, by its number on either side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Via {
+pub enum Route {
     /// One that this process has called for.
     Out(u32),
     /// One that a peer has called for.
@@ -95,8 +95,8 @@ impl Buffers {
         let region =
             region.map_err(|code| format!("registering buffers: {}", domain.fabric.api.text(code)))?;
         let what = |n: usize| match n < receives {
-            true => What::Receive(n as u32),
-            false => What::Send((n - receives) as u32),
+            true => Purpose::Receive(n as u32),
+            false => Purpose::Send((n - receives) as u32),
         };
         Ok(Buffers {
             region,
@@ -105,7 +105,7 @@ impl Buffers {
             size,
             receives,
             free: (0..sends as u32).rev().collect(),
-            links: vec![Via::Out(0); sends].into(),
+            links: vec![Route::Out(0); sends].into(),
         })
     }
 
@@ -143,12 +143,12 @@ impl Buffers {
     }
 
     /// The message in a send buffer is on its way by that link.
-    pub fn is_under_way(&mut self, number: u32, via: Via) {
+    pub fn is_under_way(&mut self, number: u32, via: Route) {
         self.links[number as usize] = via;
     }
 
     /// Takes a send buffer back; the link that its message went by.
-    pub fn give(&mut self, number: u32) -> Via {
+    pub fn give(&mut self, number: u32) -> Route {
         self.free.push(number);
         self.links[number as usize]
     }

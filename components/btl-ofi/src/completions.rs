@@ -2,7 +2,7 @@
 //! next turn.
 
 use crate::abi::{ADDR_UNSPEC, err};
-use crate::buffers::{Record, What};
+use crate::buffers::{Purpose, Record};
 use crate::context::Context;
 use crate::objects::{Failure, Found};
 use crate::rail::Rail;
@@ -19,9 +19,9 @@ impl Rail {
                     let entry = cx.entries[n];
                     // SAFETY: the provider answers contexts that this endpoint's operations had, whose records live as long as it.
                     match unsafe { Record::of(entry.context) } {
-                        Some(What::Receive(number)) => self.came(cx, number, entry.len),
-                        Some(What::Send(number)) => _ = cx.buffers.give(number),
-                        Some(What::Operation(ticket)) => self.end(cx, ticket, Status::OK),
+                        Some(Purpose::Receive(number)) => self.came(cx, number, entry.len),
+                        Some(Purpose::Send(number)) => _ = cx.buffers.give(number),
+                        Some(Purpose::Operation(ticket)) => self.end(cx, ticket, Status::OK),
                         None => {}
                     }
                 }
@@ -68,7 +68,7 @@ impl Rail {
         let Failure { context, code, text } = failure;
         // SAFETY: as in `take`.
         match unsafe { Record::of(context) } {
-            Some(What::Receive(number)) => {
+            Some(Purpose::Receive(number)) => {
                 cx.unposted.push(number);
                 match code {
                     err::CANCELED => {}
@@ -78,12 +78,12 @@ impl Rail {
                     _ => self.host.debug(&format!("a receive has failed: {text}")),
                 }
             }
-            Some(What::Send(number)) => {
+            Some(Purpose::Send(number)) => {
                 let via = cx.buffers.give(number);
                 let core = cx.core_of(via);
                 self.fail(&core, &format!("a message is lost: {text}"));
             }
-            Some(What::Operation(ticket)) => self.operation_failed(cx, ticket, code, &text),
+            Some(Purpose::Operation(ticket)) => self.operation_failed(cx, ticket, code, &text),
             None => self.host.debug(&format!("a short message is lost: {text}")),
         }
         1

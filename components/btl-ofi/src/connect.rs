@@ -12,8 +12,8 @@
 //! costs the called process a place in a bounded list: strangers push each other out of it, and nothing else. A challenge goes to the
 //! address that the hello names, and only who reads it there can answer.
 
-use crate::buffers::Via;
-use crate::context::{Context, Holder};
+use crate::buffers::Route;
+use crate::context::Context;
 use crate::link::{Called, Calling, Core, Door, In, MOST_CREDITS, Out};
 use crate::post::Body;
 use crate::proof::Claim;
@@ -71,14 +71,13 @@ impl Rail {
             return self.fail(&core, "nothing can be said to it: no random numbers");
         };
         let bytes = hello.encode();
-        if self.post(cx, door, Via::Out(link), Kind::Hello, 0, Body::Bytes(&bytes)).is_ok() {
+        if self.post(cx, door, Route::Out(link), Kind::Hello, 0, Body::Bytes(&bytes)).is_ok() {
             cx.outs[link as usize].calling = Calling::Hello(Box::new(hello));
         }
     }
 
     /// Takes one of the messages that make a link. False: nobody who keeps to the protocol sends that.
-    pub fn take_call<C: Holder>(&self, holder: &mut C, head: Head, bytes: &[u8]) -> bool {
-        let cx = holder.context();
+    pub fn take_call(&self, cx: &mut Context, head: Head, bytes: &[u8]) -> bool {
         match head.kind {
             Kind::Hello => self.take_hello(cx, bytes),
             Kind::Challenge => self.take_challenge(cx, head, bytes),
@@ -106,7 +105,7 @@ impl Rail {
             None => cx.ins.push(new),
         }
         cx.challenged.push_back(link);
-        cx.wait(Via::In(link), Kind::Challenge, 0, challenge.encode().into());
+        cx.wait(Route::In(link), Kind::Challenge, 0, challenge.encode().into());
         true
     }
 
@@ -120,7 +119,7 @@ impl Rail {
         }
         let oldest = cx.challenged.pop_front().unwrap_or(0);
         self.avs[cx.device].remove(cx.ins[oldest as usize].door.address);
-        cx.unsent.retain(|u| u.via != Via::In(oldest));
+        cx.unsent.retain(|u| u.via != Route::In(oldest));
         oldest
     }
 
@@ -143,7 +142,7 @@ impl Rail {
         out.calling = Calling::Proving;
         // In front of what waits for the link.
         let first = crate::context::Unsent {
-            via: Via::Out(head.link),
+            via: Route::Out(head.link),
             kind: Kind::Proof,
             tag: 0,
             bytes: proof.to_vec().into(),
@@ -166,8 +165,8 @@ impl Rail {
         let door = link.door;
         link.called = Called::Free;
         cx.free_ins.push(head.link);
-        // Whoever it is may be of this job with another secret: it shall not wait for ever.
-        self.post(cx, door, Via::In(head.link), Kind::Refusal, 0, Body::Bytes(&[]));
+        // A process of this job with another secret shall not wait for ever.
+        self.post(cx, door, Route::In(head.link), Kind::Refusal, 0, Body::Bytes(&[]));
         self.avs[cx.device].remove(door.address);
         false
     }

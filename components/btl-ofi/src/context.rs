@@ -3,7 +3,7 @@
 //! The service context has the same, and the request that it serves (`service.rs`). Code of both is written once, for a [`Holder`].
 
 use crate::abi::CqEntry;
-use crate::buffers::{Buffers, Via};
+use crate::buffers::{Buffers, Route};
 use crate::link::{Core, In, Out};
 use crate::objects::Ep;
 use crate::operations::Operations;
@@ -82,7 +82,7 @@ impl Holder for Context {
 
 /// A message of the driver's own, a request or a reply that waits for room.
 pub struct Unsent {
-    pub via: Via,
+    pub via: Route,
     pub kind: Kind,
     pub tag: u8,
     pub bytes: Box<[u8]>,
@@ -95,15 +95,15 @@ impl Context {
     }
 
     /// Has a message wait for room, behind those that do.
-    pub fn wait(&mut self, via: Via, kind: Kind, tag: u8, bytes: Box<[u8]>) {
+    pub fn wait(&mut self, via: Route, kind: Kind, tag: u8, bytes: Box<[u8]>) {
         self.unsent.push_back(Unsent { via, kind, tag, bytes });
     }
 
     /// The process at the other end of a link.
-    pub fn core_of(&self, via: Via) -> Arc<Core> {
+    pub fn core_of(&self, via: Route) -> Arc<Core> {
         match via {
-            Via::Out(link) => self.outs[link as usize].core.clone(),
-            Via::In(link) => self.ins[link as usize].core.clone(),
+            Route::Out(link) => self.outs[link as usize].core.clone(),
+            Route::In(link) => self.ins[link as usize].core.clone(),
         }
     }
 }

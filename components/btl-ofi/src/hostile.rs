@@ -1,7 +1,7 @@
 //! A stranger that reaches the address of a process: what it sends is dropped, it is told once, and the job goes on.
 
 use crate::abi::{ADDR_UNSPEC, CqEntry, SEND};
-use crate::buffers::{Record, What};
+use crate::buffers::{Purpose, Record};
 use crate::library::{Api, LIBRARY};
 use crate::objects::{Av, Cq, Domain, Ep, Fabric, Found, Info};
 use crate::params::{PARAMS, Settings};
@@ -41,7 +41,7 @@ impl Stranger {
         let av = Av::new(&domain, info).expect("a vector");
         let ep = Ep::new(info, &av, Cq::new(&domain, 256, false).expect("a queue")).expect("an endpoint");
         let to = av.insert(&card.addresses[0]).expect("the address");
-        let (record, received) = (Record::new(What::Send(0)), Record::new(What::Receive(0)));
+        let (record, received) = (Record::new(Purpose::Send(0)), Record::new(Purpose::Receive(0)));
         let stranger = Stranger { ep, to, record, place: vec![0; 4096].into(), received };
         stranger.listen();
         stranger
@@ -75,14 +75,14 @@ impl Stranger {
             h.progress();
             assert!(begun.elapsed() < PATIENCE, "the stranger does not get through");
         }
-        while !self.look().contains(&What::Send(0)) {
+        while !self.look().contains(&Purpose::Send(0)) {
             h.progress();
             assert!(begun.elapsed() < PATIENCE, "the stranger's message does not go out");
         }
     }
 
     /// Operations that are over.
-    fn look(&self) -> Vec<What> {
+    fn look(&self) -> Vec<Purpose> {
         let mut entries = [CqEntry { context: null_mut(), flags: SEND, len: 0 }; 8];
         // SAFETY: the records of this very endpoint.
         let of = |entry: &CqEntry| unsafe { Record::of(entry.context) };
@@ -137,7 +137,7 @@ fn strangers_are_not_believed() {
     }
     stranger.send(&h, &hello(name(1), name(0), 0));
     let begun = Instant::now();
-    while !stranger.look().contains(&What::Receive(0)) {
+    while !stranger.look().contains(&Purpose::Receive(0)) {
         h.progress();
         assert!(begun.elapsed() < PATIENCE, "no challenge");
     }

@@ -1,11 +1,11 @@
-//! What an operation under way does, and what becomes of one that the provider does not take.
+//! Operations under way: the work of each, and the fate of one that the provider does not take.
 
 use crate::abi::err;
 use crate::buffers::Buffers;
 use core::ptr::with_exposed_provenance_mut;
 use oxmpi_mca::Status;
 
-/// What an operation does.
+/// The work of an operation.
 #[derive(Clone, Copy, Debug)]
 pub enum Issue {
     /// It may be tried once more.
@@ -57,7 +57,7 @@ impl Place {
     }
 }
 
-/// What becomes of an operation that the provider has not taken.
+/// The fate of an operation that the provider has not taken.
 pub fn refused(code: i32) -> Status {
     match code {
         err::AGAIN | err::NOMEM => Status::NO_RESOURCE,

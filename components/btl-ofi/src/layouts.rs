@@ -87,7 +87,7 @@ fn layouts_are_those_of_the_headers_here() {
     for (theirs, ours) in numbers {
         source += &format!("_Static_assert((unsigned long long)({theirs}) == {ours}ULL, \"{theirs}\");\n");
     }
-    // What the driver makes is as long as the library reads.
+    // Structures that the driver makes are as long as the library reads.
     let ours = [("fi_cq_attr", size_of::<CqAttr>()), ("fi_cq_err_entry", size_of::<CqErrEntry>())];
     for (theirs, size) in ours.into_iter().chain([("fi_av_attr", size_of::<AvAttr>())]) {
         source += &format!("_Static_assert(sizeof(struct {theirs}) <= {size}, \"{theirs}\");\n");

@@ -66,7 +66,7 @@ impl Core {
     }
 }
 
-/// What a message needs to be believed at the other side.
+/// The address, number and token with which a message is believed at the other side.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Door {
     /// Number of the other side's endpoint in the address vector.

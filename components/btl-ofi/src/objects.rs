@@ -11,7 +11,7 @@ use core::ptr::null_mut;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
-/// What a call of the library answers beside success: an error number.
+/// The answer of a call of the library beside success: an error number.
 pub type Code = i32;
 
 /// Answer of a call, as a result.
@@ -313,7 +313,7 @@ pub struct Cq {
     pub domain: Arc<Domain>,
 }
 
-/// What reading a completion queue has found.
+/// The result of reading a completion queue.
 pub enum Found {
     /// So many entries.
     Entries(usize),

@@ -2,7 +2,7 @@
 //!
 //! An operation has a ticket, which its record carries. `D` is what the host gave for telling its end: a [`oxmpi_btl::Completion`].
 
-use crate::buffers::{Record, What};
+use crate::buffers::{Purpose, Record};
 use crate::issue::Issue;
 use core::ffi::c_void;
 use oxmpi_mca::Status;
@@ -71,7 +71,7 @@ impl<D> Operations<D> {
     pub fn next(&mut self) -> (u32, *mut c_void) {
         if self.free.is_empty() {
             let ticket = self.records.len() as u32;
-            self.records.push(Box::new(Record::new(What::Operation(ticket))));
+            self.records.push(Box::new(Record::new(Purpose::Operation(ticket))));
             self.issued.push(None);
             self.free.push(ticket);
         }

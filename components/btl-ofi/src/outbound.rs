@@ -1,6 +1,6 @@
 //! Sending on links: what the host sends, and what waits for room or for its link.
 
-use crate::buffers::Via;
+use crate::buffers::Route;
 use crate::context::{Context, Unsent};
 use crate::link::{Called, Calling};
 use crate::post::Body;
@@ -49,13 +49,13 @@ impl Rail {
             return Status::NO_RESOURCE;
         }
         let door = out.door;
-        self.post(cx, door, Via::Out(link), kind, tag, body)
+        self.post(cx, door, Route::Out(link), kind, tag, body)
     }
 
     /// Sends what waits, each link's in order. How many have gone.
     pub fn send_unsent(&self, cx: &mut Context) -> i32 {
         let mut sent = 0;
-        let mut full: Vec<Via> = Vec::new();
+        let mut full: Vec<Route> = Vec::new();
         for _ in 0..cx.unsent.len() {
             let Some(first) = cx.unsent.pop_front() else { break };
             let status = match full.contains(&first.via) {
@@ -77,7 +77,7 @@ impl Rail {
         let Unsent { via, kind, tag, bytes } = message;
         let body = Body::Bytes(bytes);
         match (*via, kind) {
-            (Via::Out(link), Kind::Proof) => {
+            (Route::Out(link), Kind::Proof) => {
                 let out = &cx.outs[link as usize];
                 if out.core.is_out() {
                     return Status::PEER_FAILED;
@@ -89,8 +89,8 @@ impl Rail {
                 }
                 status
             }
-            (Via::Out(link), _) => self.push(cx, link, *kind, *tag, body),
-            (Via::In(link), _) => {
+            (Route::Out(link), _) => self.push(cx, link, *kind, *tag, body),
+            (Route::In(link), _) => {
                 let link = &cx.ins[link as usize];
                 if matches!(link.called, Called::Free) || link.core.is_out() {
                     return Status::PEER_FAILED;

@@ -2,7 +2,7 @@
 //! comes.
 
 use crate::abi::err;
-use crate::buffers::Via;
+use crate::buffers::Route;
 use crate::context::Context;
 use crate::link::Door;
 use crate::rail::Rail;
@@ -35,7 +35,7 @@ impl Body<'_> {
     }
 }
 
-/// What the provider says of a message.
+/// The provider's answer to a message.
 enum Said {
     Taken,
     /// There is no room now.
@@ -58,7 +58,7 @@ impl Rail {
         &self,
         cx: &mut Context,
         door: Door,
-        via: Via,
+        via: Route,
         kind: Kind,
         tag: u8,
         body: Body<'_>,
@@ -107,7 +107,7 @@ impl Rail {
         &self,
         cx: &mut Context,
         door: Door,
-        via: Via,
+        via: Route,
         head: &[u8; HEAD],
         body: Body<'_>,
         len: usize,

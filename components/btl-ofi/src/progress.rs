@@ -1,6 +1,6 @@
 //! Taking what came: the completion queue is read, ends of operations are told, and messages are handed up in order.
 
-use crate::buffers::Via;
+use crate::buffers::Route;
 use crate::context::{Context, Holder};
 use crate::link::{Called, Core};
 use crate::post::Body;
@@ -103,7 +103,7 @@ impl Rail {
             Kind::Credits => return false,
             Kind::Hello | Kind::Challenge | Kind::Proof | Kind::Refusal => {
                 // The body lies in a buffer, outside of the context.
-                if !self.take_call(&mut **at, head, body) {
+                if !self.take_call(at.context(), head, body) {
                     self.tell_stranger("an attempt to connect by somebody who is not of this job");
                 }
                 return false;
@@ -136,9 +136,9 @@ impl Rail {
         }
         let (door, count) = (link.door, link.owed as u8);
         link.owed = 0;
-        let sent = self.post(cx, door, Via::In(number), Kind::Credits, count, Body::Bytes(&[]));
+        let sent = self.post(cx, door, Route::In(number), Kind::Credits, count, Body::Bytes(&[]));
         if sent == Status::NO_RESOURCE {
-            cx.wait(Via::In(number), Kind::Credits, count, Box::default());
+            cx.wait(Route::In(number), Kind::Credits, count, Box::default());
         }
     }
 

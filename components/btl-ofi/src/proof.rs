@@ -9,7 +9,7 @@ fn slice(bytes: &[u8]) -> SliceRef<u8> {
     SliceRef { ptr: bytes.as_ptr(), len: bytes.len() }
 }
 
-/// What one side proves.
+/// The facts that one side proves.
 pub struct Claim {
     nonce: [u8; NONCE],
     context: Vec<u8>,

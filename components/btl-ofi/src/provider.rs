@@ -93,7 +93,7 @@ fn nearness(format: u32, address: &[u8]) -> Nearness {
     }
 }
 
-/// What is asked of an endpoint.
+/// The wishes for an endpoint.
 fn hints(api: &Arc<Api>, settings: &Settings, caps: u64) -> Result<Info, Code> {
     let mut hints = Info::new(api)?;
     hints.change(|info, parts| {

@@ -33,7 +33,7 @@ pub struct Rail {
     broken_told: AtomicBool,
 }
 
-/// What the provider is like.
+/// The traits of the provider.
 #[derive(Clone, Debug)]
 pub struct Traits {
     /// Its domain, as messages show it.

@@ -4,7 +4,7 @@
 //! [`ROOM`] requests on a link are without a reply, so there is always room for replies: one that the provider does not take waits in the service
 //! context, as a request does in its own whose link is not open yet.
 
-use crate::buffers::Via;
+use crate::buffers::Route;
 use crate::context::{Context, Holder};
 use crate::post::Body;
 use crate::rail::Rail;
@@ -64,7 +64,7 @@ impl Rail {
         if out.asked.wrapping_sub(out.answered) >= ROOM {
             return Status::NO_RESOURCE;
         }
-        let waits = cx.unsent.iter().any(|u| u.via == Via::Out(link));
+        let waits = cx.unsent.iter().any(|u| u.via == Route::Out(link));
         let sent = match waits {
             true => Status::NO_RESOURCE,
             false => self.push(cx, link, Kind::Request, msg.tag(), Body::Message(msg)),
@@ -72,7 +72,7 @@ impl Rail {
         match sent {
             Status::OK => {}
             Status::NO_RESOURCE => {
-                cx.wait(Via::Out(link), Kind::Request, msg.tag(), bytes_of(msg));
+                cx.wait(Route::Out(link), Kind::Request, msg.tag(), bytes_of(msg));
             }
             status => return status,
         }
@@ -89,14 +89,14 @@ impl Rail {
             return Status::BAD_PARAM;
         };
         *current = None;
-        let waits = cx.unsent.iter().any(|u| u.via == Via::In(link));
+        let waits = cx.unsent.iter().any(|u| u.via == Route::In(link));
         let door = cx.ins[link as usize].door;
         let sent = match waits {
             true => Status::NO_RESOURCE,
-            false => self.post(cx, door, Via::In(link), Kind::Reply, msg.tag(), Body::Message(msg)),
+            false => self.post(cx, door, Route::In(link), Kind::Reply, msg.tag(), Body::Message(msg)),
         };
         if sent == Status::NO_RESOURCE {
-            cx.wait(Via::In(link), Kind::Reply, msg.tag(), bytes_of(msg));
+            cx.wait(Route::In(link), Kind::Reply, msg.tag(), bytes_of(msg));
         }
         // A requester that is gone waits for nothing.
         Status::OK

@@ -244,7 +244,7 @@ pub struct Challenge {
 }
 
 impl Challenge {
-    /// What stands in front of the proof, which covers it.
+    /// The bytes in front of the proof, which covers them.
     pub fn said(&self) -> Vec<u8> {
         [&self.link.to_le_bytes()[..], &self.token.to_le_bytes(), &self.credits.to_le_bytes(), &self.nonce]
             .concat()

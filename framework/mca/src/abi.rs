@@ -105,7 +105,7 @@ pub struct OpenArgs {
 }
 
 impl OpenArgs {
-    /// In `flags`: somebody has named the component in a list of those to use. What it would spare a process that did not ask for it, it does.
+    /// In `flags`: somebody has named the component in a list of those to use.
     pub const NAMED: u32 = 1;
 }
 

@@ -62,7 +62,7 @@ pub fn all() -> Vec<Layout> {
             progress_register progress_unregister progress sync_update request_slot wait exchange_put exchange_get
             peer_error am_parts am_register_parts services locking expect
         }
-        OpenArgs { size reserved host values }
+        OpenArgs { size reserved host values flags }
         ResolveArgs { size num_cris job values ctx in_force refuse }
         Opened { size priority modules count stride }
         Descriptor {
@@ -162,7 +162,7 @@ pub fn all() -> Vec<Layout> {
             neighbor_alltoallw
         }
         CollOffer { priority reserved module table plans }
-        CollModule { size flags state comm_query comm_free finalize }
+        CollModule { size flags state comm_query comm_free finalize comm_prepare }
         WinDesc { size flavor comm base bytes disp_unit hints ordering granularity host_win num_notify reserved }
         WinComm { size num_ranks rank num_nodes comm services btl }
         Place { proc node node_rank node_size endpoint local }

@@ -233,7 +233,9 @@ static void not_there(void) {
     NOT_THERE(MPI_Comm_join(0, &new));
     NOT_THERE(MPI_Comm_spawn("true", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, comm, &new, codes));
     NOT_THERE(MPI_Comm_spawn_multiple(1, program, MPI_ARGVS_NULL, &one, &none, 0, comm, &new, codes));
-    NOT_THERE(MPI_File_open(comm, "a file", MPI_MODE_RDONLY, MPI_INFO_NULL, &file));
+    int class, code = MPI_File_open(comm, "/no/such/file", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+    MPI_Error_class(code, &class);
+    CHECK(class == MPI_ERR_NO_SUCH_FILE, "MPI_File_open gives class %d", class);
     MPI_Comm_set_errhandler(comm, before);
 }
 

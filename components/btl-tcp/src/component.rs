@@ -2,6 +2,7 @@
 
 use crate::card::{Card, Rail};
 use crate::context::Context;
+use crate::courier::Courier;
 use crate::door::Doors;
 use crate::hello::SERVICE;
 use crate::in_force::{chosen, speed_of, tell};
@@ -152,6 +153,7 @@ impl Common {
         };
         let contexts = (0..self.card.contexts).map(context).collect::<Result<Vec<_>, _>>()?;
         let service = context(SERVICE)?;
+        let courier = Courier::new(contexts.iter().map(|context| context.gathered.clone()).collect());
         let name = Tcp::name_of(&self.host, self.host.job().rank).ok_or(std::io::ErrorKind::NotFound)?;
         let rail = Tcp {
             host: self.host,
@@ -163,6 +165,7 @@ impl Common {
             device: interface.name.clone(),
             speed: speed_of(interface),
             lobby,
+            courier,
             peers: Mutex::new(HashMap::new()),
         };
         let service = Service::new(service);

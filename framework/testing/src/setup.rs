@@ -40,9 +40,10 @@ pub fn open<M: Copy>(
     let values = values(unsafe { descriptor.params.get() }, given).unwrap_or_else(|e| panic!("{e}"));
     let args = OpenArgs {
         size: size_of::<OpenArgs>() as u32,
-        flags: 0,
+        reserved: 0,
         host,
         values: SliceRef { ptr: values.as_ptr(), len: values.len() },
+        flags: 0,
     };
     let mut opened =
         Opened { size: size_of::<Opened>() as u32, priority: 0, modules: null(), count: 0, stride: 0 };

@@ -192,7 +192,6 @@ macro_rules! unsupported {
         }
     )* };
     (@raise $here:ident comm $c:ident) => { crate::error::unsupported($here, NAME, Some($c)) };
-    (@raise $here:ident file) => { crate::error::unsupported_file($here, NAME) };
     (@raise $here:ident none) => { crate::error::unsupported($here, NAME, None) };
     (@raise $here:ident tool) => {{
         let _ = $here;

@@ -7,7 +7,7 @@ use super::raise::{raise, raise_on, raise_without_call};
 use crate::call::entry::Inside;
 use crate::call::process::{self, Process};
 use crate::constants::*;
-use crate::types::{Comm, File};
+use crate::types::Comm;
 use core::ffi::c_int;
 use oxmpi_mca::Entry;
 
@@ -86,14 +86,4 @@ pub fn not_there() -> Failure {
 #[cold]
 pub fn unsupported(here: Inside, name: &'static str, on: Option<Comm>) -> c_int {
     call(here, name, on, |_, _| Err(not_there()))
-}
-
-/// As [`unsupported()`], for functions of files. No file is ever open, so the error is one on MPI_FILE_NULL, whose
-/// handler returns it by default (MPI 5.0 §14.7): a program with another way to its data goes on.
-#[cold]
-pub fn unsupported_file(here: Inside, name: &'static str) -> c_int {
-    match process::require() {
-        Ok(_) => call_on(here, name, ErrorObject::File(File(MPI_FILE_NULL)), |_, _| Err(not_there())),
-        Err(failure) => raise_without_call(name, ErrorObject::Nothing, failure),
-    }
 }

@@ -312,9 +312,10 @@ impl Rank {
         let values = values(set);
         let args = OpenArgs {
             size: size_of::<OpenArgs>() as u32,
-            flags: 0,
+            reserved: 0,
             host: &host.0,
             values: SliceRef { ptr: values.as_ptr(), len: values.len() },
+            flags: 0,
         };
         let mut opened = Opened {
             size: size_of::<Opened>() as u32,

@@ -106,9 +106,10 @@ pub fn open(setup: &Setup, descriptor: &Descriptor, host: &FakeHost) -> Result<O
     let values = values(unsafe { descriptor.params.get() }, &setup.params)?;
     let args: &'static OpenArgs = Box::leak(Box::new(OpenArgs {
         size: size_of::<OpenArgs>() as u32,
-        flags: OpenArgs::NAMED,
+        reserved: 0,
         host: host.table(),
         values: SliceRef::new(values),
+        flags: OpenArgs::NAMED,
     }));
     let mut opened = Opened {
         size: size_of::<Opened>() as u32,

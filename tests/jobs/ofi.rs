@@ -144,16 +144,16 @@ fn what_is_missing_is_named() {
 #[test]
 fn providers_are_told() {
     let Some(library) = library("mpi-info --ofi") else { return };
-    let info = |words: &[&str]| {
+    let info = |library: &str, words: &[&str]| {
         let mut command = Command::new(mpi().bin("mpi-info"));
-        command.args(["--ofi", "--mca", "btl_ofi_library", &library]).args(words);
+        command.args(["--ofi", "--mca", "btl_ofi_library", library]).args(words);
         Job::of(command).run().passed().out
     };
-    let text = info(&[]);
+    let text = info(&library, &[]);
     assert!(text.starts_with("libfabric ") && text.contains(PROVIDER), "{text}");
     assert!(text.contains("only where --mca btl or btl_ofi_provider_include names it"), "{text}");
-    let text = info(&["--mca", "btl_ofi_provider_exclude", "tcp"]);
+    let text = info(&library, &["--mca", "btl_ofi_provider_exclude", "tcp"]);
     assert!(text.contains("btl_ofi_provider_exclude names it"), "{text}");
-    let text = info(&["--mca", "btl_ofi_library", "/no/such/libfabric.so"]);
+    let text = info("/no/such/libfabric.so", &[]);
     assert!(text.contains("/no/such/libfabric.so cannot be used"), "{text}");
 }

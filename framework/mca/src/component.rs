@@ -220,3 +220,28 @@ const fn decimal(s: &str) -> u32 {
     }
     n
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SliceRef;
+
+    #[test]
+    fn flags_are_read_only_where_the_host_has_them() {
+        let told = |size: usize| {
+            let args = OpenArgs {
+                size: size as u32,
+                reserved: 0,
+                host: core::ptr::null(),
+                values: SliceRef::new(&[]),
+                flags: OpenArgs::NAMED,
+            };
+            // SAFETY: the struct is whole, whatever it says of its size.
+            unsafe { flags_of(&args) }
+        };
+        let (full, as_frozen) = (size_of::<OpenArgs>(), core::mem::offset_of!(OpenArgs, flags));
+        assert_eq!(told(full), OpenArgs::NAMED);
+        assert_eq!(told(full + 8), OpenArgs::NAMED, "a newer host");
+        assert_eq!(told(as_frozen), 0, "a host from before the field");
+    }
+}

@@ -12,6 +12,7 @@ use crate::params::{Settings, index};
 use crate::provider::{Candidate, Network, candidates, choose};
 use crate::rail::{Parts, Rail, Traits};
 use crate::service::Service;
+use crate::sys::has_card;
 use crate::target::Target;
 use crate::wire::Card;
 use core::ptr::null_mut;
@@ -40,8 +41,8 @@ impl Component for OfiComponent {
         })?;
         let job = host.job();
         let is_named = host.is_named() || !settings.include.is_empty();
-        // Nobody to talk to; or nobody who is not nearer by shared memory, and looking takes a while.
-        if job.job_size < 2 || (job.local_size == job.job_size && !is_named) {
+        // Nobody to talk to; or nobody who is not nearer by shared memory or as near by TCP, and looking takes a while.
+        if job.job_size < 2 || !(is_named || (job.local_size < job.job_size && has_card())) {
             return Ok((0, Vec::new()));
         }
         let api = library(&host, &settings)?;
@@ -116,17 +117,7 @@ fn provider(
     let all = candidates(api, settings, is_named)
         .map_err(|code| OpenError::new(Status::INTERNAL, format!("listing providers: {}", api.text(code))))?;
     let Some(chosen) = choose(&all, settings) else {
-        let mut reasons: Vec<String> = all
-            .iter()
-            .map(|c| {
-                format!("{} ({}): {}", c.provider, c.domain, c.against.as_deref().unwrap_or("not chosen"))
-            })
-            .collect();
-        reasons.dedup();
-        if reasons.is_empty() {
-            reasons.push("it has none with reliable messages in order".into());
-        }
-        let why = reasons.join("; ");
+        let why = refusals(&all);
         if is_named {
             host.help("no-provider", &[&why]);
         }
@@ -138,6 +129,27 @@ fn provider(
         });
     };
     all.into_iter().nth(chosen).ok_or_else(|| OpenError::new(Status::INTERNAL, "the provider is gone"))
+}
+
+/// Why none of the domains is used: each reason once, behind the domains that it holds for.
+fn refusals(all: &[Candidate]) -> String {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for candidate in all {
+        let why = candidate.against.as_deref().unwrap_or("not chosen");
+        let at = reasons.iter().position(|(known, _)| *known == why).unwrap_or_else(|| {
+            reasons.push((why, Vec::new()));
+            reasons.len() - 1
+        });
+        let domain = format!("{} ({})", candidate.provider, candidate.domain);
+        if !reasons[at].1.contains(&domain) {
+            reasons[at].1.push(domain);
+        }
+    }
+    if reasons.is_empty() {
+        return "it has none with reliable messages in order".into();
+    }
+    let lines = reasons.iter().map(|(why, domains)| format!("{}: {why}", domains.join(", ")));
+    lines.collect::<Vec<_>>().join("; ")
 }
 
 /// The provider that would be used where this component is named, and all there are, as parts of a sentence.
@@ -170,7 +182,11 @@ fn survey(settings: &Settings) -> (String, String) {
             (Some(why), ..) => why.clone(),
             (None, ..) => "another one comes first".to_owned(),
         };
-        told.push(format!("{}, domain {} ({has}): {verdict}", candidate.provider, candidate.domain));
+        let line = format!("{}, domain {} ({has}): {verdict}", candidate.provider, candidate.domain);
+        // A domain comes once for each of its addresses.
+        if !told.contains(&line) {
+            told.push(line);
+        }
     }
     if all.is_empty() {
         told.push("it has no provider with reliable messages in order".into());

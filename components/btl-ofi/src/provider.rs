@@ -8,6 +8,7 @@ use crate::abi::*;
 use crate::library::Api;
 use crate::objects::{Code, Info};
 use crate::params::Settings;
+use crate::sys::has_card;
 use std::sync::Arc;
 
 /// Providers that run on the same ways as btl tcp and btl shm.
@@ -155,6 +156,10 @@ fn against(candidate: &Candidate, settings: &Settings, is_named: bool) -> Option
     }
     if candidate.network() == Network::Soft && settings.include.is_empty() && !is_named {
         let why = "btl tcp and btl shm do the same with less between, so it is used only where --mca btl or btl_ofi_provider_include names it";
+        return Some(why.into());
+    }
+    if settings.include.is_empty() && !is_named && !has_card() {
+        let why = "the kernel lists no card in /sys/class/infiniband and /sys/class/cxi, so it is used only where --mca btl or btl_ofi_provider_include names it";
         return Some(why.into());
     }
     None

@@ -885,7 +885,11 @@ struct oxmpi_open_args {
     const oxmpi_host_table *host;
     /* One value per declared parameter, in the order of the declarations; valid as `host`. */
     oxmpi_slice_of_param_value values;
+    /* `OpenArgs::NAMED`, or 0. Appended to ABI 3.0: older hosts do not have it, so a component looks at `size` first. */
+    uint64_t flags;
 };
+/* In `flags`: somebody has named the component in a list of those to use. */
+#define OXMPI_OPEN_ARGS_NAMED 1
 
 /* Arguments of `resolve`: values as in `open`, and the process for which they are looked at. The process need not exist: there is no
  * host and no segment, and nothing may be made or changed. The machine may be read (its processor, devices, interfaces). */
@@ -2854,11 +2858,12 @@ OXMPI_ASSERT(offsetof(oxmpi_host_table, am_register_parts) == 168);
 OXMPI_ASSERT(offsetof(oxmpi_host_table, services) == 176);
 OXMPI_ASSERT(offsetof(oxmpi_host_table, locking) == 184);
 OXMPI_ASSERT(offsetof(oxmpi_host_table, expect) == 232);
-OXMPI_ASSERT(sizeof(oxmpi_open_args) == 32);
+OXMPI_ASSERT(sizeof(oxmpi_open_args) == 40);
 OXMPI_ASSERT(offsetof(oxmpi_open_args, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_open_args, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_open_args, host) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_open_args, values) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_open_args, flags) == 32);
 OXMPI_ASSERT(sizeof(oxmpi_resolve_args) == 56);
 OXMPI_ASSERT(offsetof(oxmpi_resolve_args, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_resolve_args, num_cris) == 4);

@@ -9,7 +9,7 @@
 //! And: `extensions` (mpi-ext.h) · `fabric` (a loaded transport with registered memory) · `files`, `files_faults` · `first_hour` (help, pages, refusals) · `fortran` (programs by mpif.h and by modules) · `idle` (ranks that
 //! sleep) · `info` (mpi-info, parameters from files) · `authors` (components from outside) ·
 //! `launches` (limits of the system, other launchers, programs of another MPI) ·
-//! `logins` (a fixed list over `machines` made of namespaces) · `nodes` (several nodes on this machine) · `one_sided` (conjugate gradients and patches) ·
+//! `logins` (a fixed list over `machines` made of namespaces) · `nodes` (several nodes on this machine) · `ofi` (libfabric) · `one_sided` (conjugate gradients and patches) ·
 //! `shm_collectives` (collectives of one node) · `rails` (a network that fails) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
 //! and a second one) · `rdma` (windows that osc-rdma serves) · `soak` (the report of the soak tests, and their verdicts) · `tcp` (networks) ·
 //! `ugni` (Gemini and Aries, on their library in software) · `unreachable` (calls that need a process which no transport reaches) ·
@@ -47,6 +47,7 @@ mod networks;
 mod nodes;
 mod nonblocking_collectives;
 mod objects;
+mod ofi;
 mod one_sided;
 mod output;
 mod packages;

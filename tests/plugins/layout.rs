@@ -62,7 +62,7 @@ pub fn all() -> Vec<Layout> {
             progress_register progress_unregister progress sync_update request_slot wait exchange_put exchange_get
             peer_error am_parts am_register_parts services locking expect
         }
-        OpenArgs { size reserved host values }
+        OpenArgs { size reserved host values flags }
         ResolveArgs { size num_cris job values ctx in_force refuse }
         Opened { size priority modules count stride }
         Descriptor {

@@ -80,6 +80,12 @@ impl Process {
         Process { crowded, ..self }
     }
 
+    /// Changes the description to a job that has a process on another node, too.
+    pub fn with_another_node(mut self) -> Process {
+        self.job.job_size = self.job.local_size + 1;
+        self
+    }
+
     /// Describes this rank of a running job.
     pub fn of(facts: &JobFacts, level: Level) -> Process {
         let job = JobInfo {

@@ -102,6 +102,13 @@ pub struct OpenArgs {
     pub host: *const HostTable,
     /// One value per declared parameter, in the order of the declarations; valid as `host`.
     pub values: SliceRef<ParamValue>,
+    /// [`OpenArgs::NAMED`], or 0. Appended to ABI 3.0: older hosts do not have it, so a component looks at `size` first.
+    pub flags: u64,
+}
+
+impl OpenArgs {
+    /// In `flags`: somebody has named the component in a list of those to use.
+    pub const NAMED: u64 = 1;
 }
 
 /// Arguments of `resolve`: values as in `open`, and the process for which they are looked at. The process need not exist: there is no
@@ -156,6 +163,6 @@ const _: () = {
     assert!(core::mem::size_of::<ResolveArgs>() == 56);
     assert!(core::mem::size_of::<StrRef>() == 16);
     assert!(core::mem::size_of::<Version>() == 8);
-    assert!(core::mem::size_of::<OpenArgs>() == 32);
+    assert!(core::mem::size_of::<OpenArgs>() == 40);
     assert!(core::mem::size_of::<Opened>() == 32);
 };

@@ -74,19 +74,30 @@ pub trait Component {
     }
 }
 
+/// The flags of `open`, 0 from a host that has none.
+///
+/// # Safety
+/// `args` must be what the host passes to `Descriptor::open`.
+unsafe fn flags_of(args: *const OpenArgs) -> u64 {
+    let end = core::mem::offset_of!(OpenArgs, flags) + size_of::<u64>();
+    // SAFETY: `size` is the first field of every host's struct. `flags` is read only where that size covers it, and no reference to the whole
+    // struct is made, which an older host's is too short for.
+    unsafe { if (*args).size as usize >= end { (*args).flags } else { 0 } }
+}
+
 /// Body of the exported `open`; used by the macro. Answers the status of [`OpenError`], or PANICKED.
 ///
 /// # Safety
 /// `args` and `out` must be what the host passes to `Descriptor::open`.
 pub unsafe fn open_thunk<C: Component>(args: *const OpenArgs, out: *mut Opened) -> Status {
-    // SAFETY: the host passes a full OpenArgs; `size` has been checked by ABI version.
-    let args = unsafe { &*args };
+    // SAFETY: every host of this ABI has the fields up to `values`, and `flags_of` asks for what is behind them.
+    let (table, flags) = unsafe { ((*args).host, flags_of(args)) };
     // SAFETY: the host's table outlives the component's modules.
-    let host = unsafe { Host::new(args.host, C::NAME) };
+    let host = unsafe { Host::new(table, C::NAME) }.named(flags & OpenArgs::NAMED != 0);
     // No lock of the host is held here, so none stays taken.
     let opened = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         // SAFETY: the values live as long as the host table.
-        let values = unsafe { args.values.get() };
+        let values = unsafe { (*args).values.get() };
         C::open(host, Params(values))
     }));
     match opened {
@@ -208,4 +219,29 @@ const fn decimal(s: &str) -> u32 {
         i += 1;
     }
     n
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SliceRef;
+
+    #[test]
+    fn flags_are_read_only_where_the_host_has_them() {
+        let told = |size: usize| {
+            let args = OpenArgs {
+                size: size as u32,
+                reserved: 0,
+                host: core::ptr::null(),
+                values: SliceRef::new(&[]),
+                flags: OpenArgs::NAMED,
+            };
+            // SAFETY: the struct is whole, whatever it says of its size.
+            unsafe { flags_of(&args) }
+        };
+        let (full, as_frozen) = (size_of::<OpenArgs>(), core::mem::offset_of!(OpenArgs, flags));
+        assert_eq!(told(full), OpenArgs::NAMED);
+        assert_eq!(told(full + 8), OpenArgs::NAMED, "a newer host");
+        assert_eq!(told(as_frozen), 0, "a host from before the field");
+    }
 }

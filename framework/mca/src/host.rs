@@ -256,6 +256,7 @@ pub struct HostTable {
 pub struct Host {
     table: *const HostTable,
     component: &'static str,
+    is_named: bool,
 }
 
 // SAFETY: the table is immutable while the component is open and its functions may be called from
@@ -271,7 +272,17 @@ impl Host {
     /// `table` must be what `open` got, and stays valid until the component's modules are gone. The lock services that it names stay for as long as
     /// the process.
     pub unsafe fn new(table: *const HostTable, component: &'static str) -> Host {
-        Host { table, component }
+        Host { table, component, is_named: false }
+    }
+
+    /// The view of a component that somebody has named, or not ([`OpenArgs::NAMED`](crate::OpenArgs::NAMED)).
+    pub fn named(self, is_named: bool) -> Host {
+        Host { is_named, ..self }
+    }
+
+    /// True where somebody has named the component in a list of those to use.
+    pub fn is_named(&self) -> bool {
+        self.is_named
     }
 
     /// The host's table itself, for fields that have no method here.

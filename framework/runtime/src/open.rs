@@ -293,6 +293,7 @@ fn call_open(chosen: &Chosen, ctx: &ComponentCtx) -> Result<Opened, UnusedReason
         reserved: 0,
         host: &ctx.table,
         values: SliceRef { ptr: values.as_ptr(), len: values.len() },
+        flags: if chosen.named_by.is_some() { OpenArgs::NAMED } else { 0 },
     };
     let mut opened = Opened {
         size: size_of::<Opened>() as u32,

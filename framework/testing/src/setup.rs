@@ -43,6 +43,7 @@ pub fn open<M: Copy>(
         reserved: 0,
         host,
         values: SliceRef { ptr: values.as_ptr(), len: values.len() },
+        flags: 0,
     };
     let mut opened =
         Opened { size: size_of::<Opened>() as u32, priority: 0, modules: null(), count: 0, stride: 0 };

@@ -13,6 +13,7 @@ macro_rules! linked_in {
 }
 
 linked_in! {
+    BTL_OFI = btl_ofi::descriptor;
     BTL_SELF = btl_self::descriptor;
     BTL_SHM = btl_shm::descriptor;
     BTL_TCP = btl_tcp::descriptor;

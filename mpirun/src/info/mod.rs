@@ -6,7 +6,7 @@
 //!
 //! Map: `options` (the command line) · `answers` (sources of all answers) · `facts` (version, paths, build) · `listing` (components and
 //! parameters, pretty and parsable) · `json` · `explain`, with `process` and `in_force` (values that a rank would have) ·
-//! `verbs` (devices and endpoint categories) · `check` · `calibrate` · `tool` (events) · `pages` (`--help TOPIC`).
+//! `verbs` (devices and endpoint categories) · `ofi` (providers) · `check` · `calibrate` · `tool` (events) · `pages` (`--help TOPIC`).
 
 mod answers;
 mod calibrate;
@@ -16,6 +16,7 @@ mod facts;
 mod in_force;
 mod json;
 mod listing;
+mod ofi;
 mod options;
 mod pages;
 mod process;
@@ -85,6 +86,9 @@ fn answer(options: &Options) -> Result<Answer, String> {
     }
     if let Some(name) = &options.explain {
         return explain::answer(&known, name, options);
+    }
+    if options.ofi {
+        return ofi::answer(&known, options);
     }
     if let Some(contexts) = options.verbs {
         return verbs::answer(contexts, options);

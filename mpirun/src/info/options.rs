@@ -50,6 +50,10 @@ pub struct Options {
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "16", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub verbs: Option<u32>,
 
+    /// Providers and domains of libfabric on this machine, which of them btl-ofi would use, and why not the others
+    #[arg(long)]
+    pub ofi: bool,
+
     /// With --explain: in a job of N processes on this machine [default: one for each core]
     #[arg(short = 'n', visible_short_alias = 'N', long = "np", visible_alias = "n", value_name = "N", requires = "explain",
           value_parser = clap::value_parser!(u32).range(1..))]

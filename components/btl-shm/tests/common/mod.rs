@@ -315,6 +315,7 @@ impl Rank {
             reserved: 0,
             host: &host.0,
             values: SliceRef { ptr: values.as_ptr(), len: values.len() },
+            flags: 0,
         };
         let mut opened = Opened {
             size: size_of::<Opened>() as u32,

@@ -109,6 +109,7 @@ pub fn open(setup: &Setup, descriptor: &Descriptor, host: &FakeHost) -> Result<O
         reserved: 0,
         host: host.table(),
         values: SliceRef::new(values),
+        flags: OpenArgs::NAMED,
     }));
     let mut opened = Opened {
         size: size_of::<Opened>() as u32,

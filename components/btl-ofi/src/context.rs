@@ -1,0 +1,109 @@
+//! Contexts: an endpoint with its completion queue, buffers and links, all of which the context's holder has to itself.
+//!
+//! The service context has the same, and the request that it serves (`service.rs`). Code of both is written once, for a [`Holder`].
+
+use crate::abi::CqEntry;
+use crate::buffers::{Buffers, Route};
+use crate::link::{Core, In, Out};
+use crate::objects::Ep;
+use crate::operations::Operations;
+use crate::wire::Kind;
+use oxmpi_btl::Completion;
+use oxmpi_btl_support::Timer;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+/// How often a context sleeps for a moment alone behind a message for which there was no room: where it has not been offered again by then,
+/// nobody wants to send it any more.
+pub const NAPS: u32 = 5_000;
+
+/// The holder of an endpoint: an ordinary context, or the service context.
+pub trait Holder: Send {
+    /// It is the service context.
+    const SERVES: bool;
+
+    fn context(&mut self) -> &mut Context;
+
+    /// A request has come by that link; its receiver runs next.
+    fn begin_request(&mut self, _link: u32) {}
+
+    /// The receiver has run. True: it has left the request without an answer.
+    fn end_request(&mut self) -> bool {
+        false
+    }
+}
+
+/// Each on cache lines of its own, because another thread works on the next.
+#[repr(align(128))]
+pub struct Context {
+    /// Number of the endpoint's address in the card.
+    pub lane: u16,
+    /// Number of its domain.
+    pub device: usize,
+    pub ep: Ep,
+    pub buffers: Buffers,
+    /// Receive buffers that the provider does not have: they wait to be handed back to it.
+    pub unposted: Vec<u32>,
+    /// Messages that have come and were not handed up: buffer and length.
+    pub arrived: VecDeque<(u32, usize)>,
+    /// Longest message, head included, that the provider takes at once; bytes to put it together in.
+    pub inject: usize,
+    pub scratch: Box<[u8]>,
+    /// Places for the entries of the completion queue.
+    pub entries: Box<[CqEntry]>,
+    pub outs: Vec<Out>,
+    /// Links by process and its endpoint.
+    pub out_of: HashMap<(u32, u16), u32>,
+    pub ins: Vec<In>,
+    /// Links of `ins` that nobody has proved yet, oldest first, and places there that are free.
+    pub challenged: VecDeque<u32>,
+    pub free_ins: Vec<u32>,
+    pub unsent: VecDeque<Unsent>,
+    /// A message found no room, which comes without an event: sleeps are short so many times.
+    pub starved: u32,
+    pub operations: Operations<Completion>,
+    /// Wakes a sleeper that waits for room.
+    pub timer: Timer,
+    /// A turn is running; a turn inside it does nothing.
+    pub is_busy: bool,
+}
+
+// SAFETY: all parts but the entries may be in any thread; those hold addresses of records of this very context.
+unsafe impl Send for Context {}
+
+impl Holder for Context {
+    const SERVES: bool = false;
+
+    #[inline]
+    fn context(&mut self) -> &mut Context {
+        self
+    }
+}
+
+/// A message of the driver's own, a request or a reply that waits for room.
+pub struct Unsent {
+    pub via: Route,
+    pub kind: Kind,
+    pub tag: u8,
+    pub bytes: Box<[u8]>,
+}
+
+impl Context {
+    /// A message found no room.
+    pub fn starves(&mut self) {
+        self.starved = NAPS;
+    }
+
+    /// Has a message wait for room, behind those that do.
+    pub fn wait(&mut self, via: Route, kind: Kind, tag: u8, bytes: Box<[u8]>) {
+        self.unsent.push_back(Unsent { via, kind, tag, bytes });
+    }
+
+    /// The process at the other end of a link.
+    pub fn core_of(&self, via: Route) -> Arc<Core> {
+        match via {
+            Route::Out(link) => self.outs[link as usize].core.clone(),
+            Route::In(link) => self.ins[link as usize].core.clone(),
+        }
+    }
+}

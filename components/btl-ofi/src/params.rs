@@ -50,21 +50,21 @@ pub const PARAMS: &[ParamDecl] = &[
     .synonyms(EXCLUDE),
     list(
         "domain",
-        2,
+        6,
         "Domains of the provider to use, best first, by name (a network card or an interface); empty: the first that does not loop back. Set it where a node has several cards",
     ),
     ParamDecl::new(
         "progress_mode",
         ParamKind::ENUM,
-        5,
+        7,
         "unspec",
-        "Who moves data for the process: auto (the provider, by threads or hardware of its own), manual (calls into MPI), unspec (what the provider prefers). Set it to auto where processes compute for long while others wait for them",
+        "Sets who moves data for the process: auto (the provider, by threads or hardware of its own), manual (calls into MPI), unspec (what the provider prefers). Set it to auto where processes compute for long while others wait for them",
     )
     .one_of(PROGRESS)
     .scope(Scope::LOCAL),
     number(
         "num_contexts",
-        4,
+        6,
         "0",
         "Most endpoints for messages that a process opens, each with its own completion queue for one communication resource (CRI); 0: as many as there are CRIs. Lower it where a provider runs out of endpoints",
     )
@@ -73,7 +73,7 @@ pub const PARAMS: &[ParamDecl] = &[
     .scope(Scope::LOCAL),
     number(
         "virtual_device_count",
-        4,
+        6,
         "1",
         "Domains that are opened on the device, over which the endpoints are spread in turn. Raise it where threads wait for the locks of a domain",
     )
@@ -81,7 +81,7 @@ pub const PARAMS: &[ParamDecl] = &[
     .scope(Scope::LOCAL),
     number(
         "num_cq_read",
-        5,
+        7,
         "64",
         "Entries of a completion queue that are read at once. Lower it where other transports get too little attention",
     )
@@ -89,28 +89,28 @@ pub const PARAMS: &[ParamDecl] = &[
     .scope(Scope::LOCAL),
     size(
         "eager_limit",
-        4,
+        6,
         "0",
         "Largest message, header included, that is sent eagerly; 0: the largest message. Lower it where many messages wait unreceived",
     )
     .range(0, 1 << 20),
     size(
         "rndv_eager_limit",
-        4,
+        6,
         "0",
         "Bytes of a longer message, header included, that are sent with its rendezvous request; 0: the largest message. Lower it where receives are mostly posted late",
     )
     .range(0, 1 << 20),
     size(
         "max_send_size",
-        4,
+        6,
         "16k",
-        "Bytes of a send or receive buffer, and largest message with 16 bytes of header. Keep it at what the provider sends eagerly: of a longer message the rest moves only while its sender is in MPI",
+        "Bytes of a send or receive buffer, and largest message with 16 bytes of header. Leave it at what the provider sends eagerly: of a longer message the rest moves only while its sender is in MPI",
     )
     .range((128 + HEAD) as i64, 1 << 20),
     number(
         "rd_num",
-        5,
+        7,
         "128",
         "Receive buffers of each endpoint. Raise it where many processes send to one at once",
     )
@@ -118,7 +118,7 @@ pub const PARAMS: &[ParamDecl] = &[
     .scope(Scope::LOCAL),
     number(
         "send_buffers",
-        5,
+        7,
         "128",
         "Send buffers of each endpoint, and most messages that are under way from it beside those short enough to be injected. Raise it where a process sends to many at once",
     )
@@ -126,7 +126,7 @@ pub const PARAMS: &[ParamDecl] = &[
     .scope(Scope::LOCAL),
     number(
         "credits",
-        5,
+        7,
         "128",
         "Messages from one endpoint that may be on their way to another of this process before it has taken some; a provider without room of its own for more keeps them in memory. Raise it for the rate of short messages, lower it where many processes send to one",
     )
@@ -134,7 +134,7 @@ pub const PARAMS: &[ParamDecl] = &[
     .scope(Scope::LOCAL),
     size(
         "min_rma_size",
-        5,
+        7,
         "64k",
         "Smallest payload of which a rendezvous goes by get or put instead of by messages. Raise it where registering memory is slow",
     )
@@ -150,7 +150,7 @@ pub const PARAMS: &[ParamDecl] = &[
     ParamDecl::new(
         "disable_inject",
         ParamKind::BOOL,
-        5,
+        7,
         "false",
         "Sends short messages from buffers as well, instead of having the provider copy them. Set it to true where a provider's way for short messages is slow or broken",
     )

@@ -7,7 +7,7 @@
 //! Map, by chapter: `environment`, `session` · `error` · `comm` · `group` · `info` · `attr` · `p2p`, `sendrecv`, `buffered`, `persistent`,
 //! `partitioned`, `probe` · `request`, `complete`, `get_status`, `grequest` · `status` ·
 //! `datatype`, `predefined`, `type_create`, `type_array`, `type_contents`, `type_match`, `pack`, `address` · `op`,
-//! `collective` · `topo`, `topo_graph` · `win` · `tool` (MPI_T) · `abi_info`, `abi_fortran`, `fortran` · `removed` (functions of
+//! `collective` · `dynamic` · `topo`, `topo_graph` · `win` · `tool` (MPI_T) · `abi_info`, `abi_fortran`, `fortran` · `removed` (functions of
 //! MPI-1) · extensions (`mpi-ext.h`): `ext`, `ext_sync`, `endpoints`, `threadcomm`, `streams`.
 //! In a chapter that is a folder `object` is what a handle leads to, and `calls` are the standard's functions.
 //!
@@ -27,6 +27,7 @@ mod complete;
 mod complete_some;
 mod constants;
 mod datatype;
+mod dynamic;
 mod endpoints;
 mod environment;
 mod error;

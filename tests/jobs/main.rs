@@ -10,7 +10,7 @@
 //! sleep) · `info` (mpi-info, parameters from files) · `authors` (components from outside) ·
 //! `launches` (limits of the system, other launchers, programs of another MPI) ·
 //! `logins` (a fixed list over `machines` made of namespaces) · `nodes` (several nodes on this machine) · `one_sided` (conjugate gradients and patches) ·
-//! `rails` (a network that fails) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
+//! `ports` (jobs that meet) · `spawn` (jobs that processes ask for) · `rails` (a network that fails) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
 //! and a second one) · `rdma` (windows that osc-rdma serves) · `soak` (the report of the soak tests, and their verdicts) · `tcp` (networks) ·
 //! `ugni` (Gemini and Aries, on their library in software) · `unreachable` (calls that need a process which no transport reaches) ·
 //! `values` (of parameters, in force) · `verbs` (RDMA, on a device in software) · `verbs_kernels` (global arrays and a stencil on it) ·
@@ -50,11 +50,13 @@ mod output;
 mod packages;
 mod parameters;
 mod places;
+mod ports;
 mod rails;
 mod rdma;
 mod reproductions;
 mod soak;
 mod solo;
+mod spawn;
 mod tcp;
 mod tool_interface;
 mod tools;

@@ -12,6 +12,11 @@ impl Parts {
         &self.btls
     }
 
+    /// Whether the transport of that number is needed for processes of other jobs alone.
+    pub fn is_dormant(&self, number: usize) -> bool {
+        self.dormant.contains(&number)
+    }
+
     /// The opened components, as framework and name.
     pub fn components(&self) -> Vec<(&'static str, &'static str)> {
         self.contexts.iter().map(|c| (c.framework.name(), c.name)).collect()

@@ -191,13 +191,11 @@ macro_rules! unsupported {
             }
         }
     )* };
-    (@raise $here:ident comm $c:ident) => { crate::error::unsupported($here, NAME, Some($c)) };
     (@raise $here:ident file) => { crate::error::unsupported_file($here, NAME) };
-    (@raise $here:ident none) => { crate::error::unsupported($here, NAME, None) };
     (@raise $here:ident tool) => {{
         let _ = $here;
         crate::constants::MPI_T_ERR_NOT_SUPPORTED
     }};
     (@after tool) => {};
-    (@after $($object:tt)*) => { crate::call::standstill::watch(NAME) };
+    (@after $($object:tt)*) => { crate::call::standstill::watch(NAME, crate::error::not_there()) };
 }

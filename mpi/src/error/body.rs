@@ -82,13 +82,7 @@ pub fn not_there() -> Failure {
     Failure::new(MPI_ERR_UNSUPPORTED_OPERATION, text)
 }
 
-/// Body of the functions of later work.
-#[cold]
-pub fn unsupported(here: Inside, name: &'static str, on: Option<Comm>) -> c_int {
-    call(here, name, on, |_, _| Err(not_there()))
-}
-
-/// As [`unsupported()`], for functions of files. No file is ever open, so the error is one on MPI_FILE_NULL, whose
+/// Body of the functions of later work on files. No file is ever open, so the error is one on MPI_FILE_NULL, whose
 /// handler returns it by default (MPI 5.0 §14.7): a program with another way to its data goes on.
 #[cold]
 pub fn unsupported_file(here: Inside, name: &'static str) -> c_int {

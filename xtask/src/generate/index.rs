@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 /// Features that a program may look for in vain, first of all.
 const NOT_THERE: &str = "\
-Not there yet, whatever the tables say of single functions: **networks** but TCP on hardware (InfiniBand, RoCE and Cray's have run on devices in software), **files**, **starting processes** (MPI_Comm_spawn, ports, names), **Fortran** (no module, no mpif.h).
+Not there yet, whatever the tables say of single functions: **networks** but TCP on hardware (InfiniBand, RoCE and Cray's have run on devices in software), **files**, **starting processes** on other nodes or without mpirun, **Fortran** (no module, no mpif.h).
 
 ";
 

@@ -37,7 +37,7 @@ extern "C" {
 #define OXMPI_PML_FRAMEWORK "pml"
 #define OXMPI_PML_VERSION { 3, 0, 0 }
 #define OXMPI_COLL_FRAMEWORK "coll"
-#define OXMPI_COLL_VERSION { 2, 1, 0 }
+#define OXMPI_COLL_VERSION { 2, 2, 0 }
 #define OXMPI_OSC_FRAMEWORK "osc"
 #define OXMPI_OSC_VERSION { 1, 2, 0 }
 
@@ -1090,6 +1090,12 @@ struct oxmpi_btl_attrs {
 /* The transport delivers long messages in parts while they come (partial delivery), where their receiver takes them so. Without it each message
  * is delivered whole. */
 #define OXMPI_BTL_ATTRS_PARTIAL_DELIVERY 128
+/* `send` understands `MAY_WAIT`; nobody sets that in a message to a transport without this. */
+#define OXMPI_BTL_ATTRS_GATHERS 256
+
+/* A flag in `SendDesc::tag` of a message to a transport with `BtlAttrs::GATHERS`: the sender makes a turn of progress of the context soon, and takes
+ * PENDING for an answer. The message may wait for others then, which go with it by one call of the system. */
+#define OXMPI_MAY_WAIT 2147483648
 
 /* Proof of registration: `BtlAttrs::registration_handle_size` opaque bytes, aligned to 8, sent to peers as they are.
  * Passed by pointer, and read during the call only; null where the size is 0. */
@@ -1102,7 +1108,7 @@ typedef void oxmpi_reg_handle;
  * produced by `pack` straight into the transport's buffer (offset, destination, bytes; each byte
  * asked for once, in order). */
 struct oxmpi_send_desc {
-    /* Row of the receiver in the target's table of active messages, below 256. */
+    /* Row of the receiver in the target's table of active messages, below 256; with `MAY_WAIT` where that is understood. */
     uint32_t tag;
     /* Bytes of the header, at most 128; with `len` not more than `BtlAttrs::max_send_size` (of a service link `service_limit`). */
     uint32_t hdr_len;
@@ -1301,7 +1307,8 @@ struct oxmpi_btl_table {
     oxmpi_status (*finalize)(void *);
     /* Sends an active message on context `ctx`. OK: it is visible to its receiver, and header and payload are the caller's again. NO_RESOURCE:
      * nothing happened; offer it again after progress of the context. BAD_PARAM: it is longer than `max_send_size`. PEER_FAILED: the process is
-     * lost. */
+     * lost. PENDING, to a message with `MAY_WAIT` only: as OK, but that it becomes visible with the next turn of progress of the context, or by itself
+     * some hundred microseconds later. */
     oxmpi_status (*send)(void *, void *, uint32_t ctx, const oxmpi_send_desc *);
     /* Takes what arrived and what completed on a context; returns how many events it handled. */
     int32_t (*progress)(void *, uint32_t ctx);
@@ -2357,12 +2364,22 @@ struct oxmpi_coll_module {
     uint32_t flags;
     /* First argument of `comm_query`, `comm_free` and `finalize`. */
     void *state;
-    /* OK: `offer` filled. NOT_AVAILABLE: not this communicator. */
+    /* OK: `offer` filled. NOT_AVAILABLE: not this communicator. All ranks of a communicator must answer alike, with the same priority, so a component
+     * answers by facts that are equal in all of them: the number of ranks and nodes, the launcher's word, parameters. A step that may fail in one rank alone
+     * belongs to `comm_prepare`. */
     oxmpi_status (*comm_query)(void *, const oxmpi_coll_comm *, oxmpi_coll_offer *offer);
     /* Gives back a module that `comm_query` made. */
     void (*comm_free)(void *, void *module);
     /* Ends the component and frees `state`: the last call, when all its modules were given back. */
     void (*finalize)(void *);
+    /* Gets a module ready, or null: there is nothing to prepare. Called in every rank of the communicator, once, before the first blocking collective that
+     * a function of its `table` would serve, before that function; not on inter-communicators. Everything that may fail in one rank alone is tried here: mapping
+     * memory, reaching the memory of peers. It may communicate by the services, all of them but those of plans, and then goes on with its messages
+     * whatever has failed, as a collective does. An error refuses: when all ranks are through, the host asks whether one has refused, and then takes the
+     * functions of this component out of the stack of all, so that those below serve this collective and the later ones. NOT_AVAILABLE refuses
+     * without a word in the log. Plans do not wait for it, and are taken out with the rest; those that were made stay, and with them the module.
+     * Modules of coll 2.1 end before this field. */
+    oxmpi_status (*comm_prepare)(void *, void *module, const oxmpi_coll_comm *comm);
 };
 
 /* The ways of making a window (MPI 5.0 §12.2); in `WinDesc::flavor`. */
@@ -3352,13 +3369,14 @@ OXMPI_ASSERT(offsetof(oxmpi_coll_offer, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_coll_offer, module) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_coll_offer, table) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_coll_offer, plans) == 24);
-OXMPI_ASSERT(sizeof(oxmpi_coll_module) == 40);
+OXMPI_ASSERT(sizeof(oxmpi_coll_module) == 48);
 OXMPI_ASSERT(offsetof(oxmpi_coll_module, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_coll_module, flags) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_coll_module, state) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_coll_module, comm_query) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_coll_module, comm_free) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_coll_module, finalize) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_coll_module, comm_prepare) == 40);
 OXMPI_ASSERT(sizeof(oxmpi_win_desc) == 72);
 OXMPI_ASSERT(offsetof(oxmpi_win_desc, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_win_desc, flavor) == 4);

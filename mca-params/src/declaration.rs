@@ -246,7 +246,9 @@ impl Declaration {
         let help = format!(
             "Components of {framework} to use (a,b), or not to use (^a,b); empty: all. Set it to keep a component out, or to compare components"
         );
-        Declaration::new(framework, "", "", Kind::List, "", &help).level(2).scope(Scope::ALL_EQ)
+        // Files choose their components by where they lie.
+        let level = if ["fs", "fbtl", "fcoll"].contains(&framework) { 6 } else { 2 };
+        Declaration::new(framework, "", "", Kind::List, "", &help).level(level).scope(Scope::ALL_EQ)
     }
 
     /// The owned form of what a component declares. Each alias of the component also names the

@@ -28,6 +28,17 @@ const CONTRACTS: &[&str] = &[
 const DRIVERS: &[&str] =
     &["framework/mca", "framework/datatype", "framework/btl", "framework/btl/support", "devices/verbs/abi"];
 
+/// The contracts, and parts that collective components share.
+const COLLECTIVE: &[&str] = &[
+    "framework/mca",
+    "framework/datatype",
+    "framework/btl",
+    "framework/pml",
+    "framework/osc",
+    "framework/coll",
+    "framework/coll/support",
+];
+
 /// The contracts, and parts that one-sided components share.
 const ONE_SIDED: &[&str] = &[
     "framework/mca",
@@ -39,6 +50,24 @@ const ONE_SIDED: &[&str] = &[
     "framework/coll",
 ];
 
+/// The contracts that planners of collective file access know.
+const PLANNERS: &[&str] = &[
+    "framework/mca",
+    "framework/datatype",
+    "framework/fs",
+    "framework/fbtl",
+    "framework/coll",
+    "framework/fcoll",
+    "framework/files",
+];
+
+/// The contracts of files, and parts that their components share.
+const FILES: &[&str] =
+    &["framework/mca", "framework/fs", "framework/fs/support", "framework/fbtl", "framework/fbtl/support"];
+
+/// Crates for system calls on files.
+const FILE_CALLS: &[&str] = &["rustix", "libc"];
+
 fn allowed(folder: &str) -> Option<Allowed> {
     let contract = |ours: &'static [&'static str]| Some(Allowed { ours, others: Some(&[]), optional: &[] });
     let host_part = |ours: &'static [&'static str]| Some(Allowed { ours, others: None, optional: &[] });
@@ -49,6 +78,23 @@ fn allowed(folder: &str) -> Option<Allowed> {
         "framework/pml" | "framework/osc" | "framework/coll" => {
             contract(&["framework/mca", "framework/datatype", "framework/btl"])
         }
+        "framework/fs" => contract(&["framework/mca"]),
+        "framework/fbtl" => contract(&["framework/mca", "framework/fs"]),
+        "framework/fcoll" => contract(PLANNERS),
+        "framework/files" => {
+            contract(&["framework/mca", "framework/datatype", "framework/fs", "framework/fbtl"])
+        }
+        // Parts that file components share, without state: system calls, and how lists are cut.
+        "framework/fs/support" => Some(Allowed {
+            ours: &["framework/mca", "framework/fs"],
+            others: Some(FILE_CALLS),
+            optional: &[],
+        }),
+        "framework/fbtl/support" => Some(Allowed {
+            ours: &["framework/mca", "framework/fs", "framework/fbtl"],
+            others: Some(FILE_CALLS),
+            optional: &[],
+        }),
         "framework/builtin" => {
             Some(Allowed { ours: &["framework/mca"], others: Some(&["linkme"]), optional: &[] })
         }
@@ -82,9 +128,12 @@ fn allowed(folder: &str) -> Option<Allowed> {
         }
         "devices/ugni" => Some(Allowed { ours: &[], others: Some(&["rustix", "libc"]), optional: &[] }),
         // Parts that drivers share, without state.
-        "framework/btl/support" => {
-            Some(Allowed { ours: &["framework/mca"], others: Some(&["rustix", "libloading"]), optional: &[] })
-        }
+        "framework/btl/support" => Some(Allowed {
+            ours: &["framework/mca"],
+            others: Some(&["rustix", "libc", "libloading"]),
+            optional: &[],
+        }),
+        "framework/coll/support" => contract(&["framework/mca", "framework/datatype", "framework/coll"]),
         "framework/osc/support" => contract(&["framework/mca", "framework/datatype", "framework/osc"]),
         _ if folder.starts_with("components/btl-") => Some(Allowed {
             ours: DRIVERS,
@@ -93,8 +142,29 @@ fn allowed(folder: &str) -> Option<Allowed> {
             // For the linked-in form alone.
             optional: &["framework/builtin"],
         }),
+        _ if folder.starts_with("components/fcoll-") => Some(Allowed {
+            ours: PLANNERS,
+            others: Some(&[]),
+            // For the linked-in form alone.
+            optional: &["framework/builtin"],
+        }),
+        _ if folder.starts_with("components/fs-") || folder.starts_with("components/fbtl-") => {
+            Some(Allowed {
+                ours: FILES,
+                others: Some(&["rustix", "libc", "io-uring"]),
+                optional: &["framework/builtin"],
+            })
+        }
+        // Rules are a table in TOML; the crate that reads it has no static of its own.
+        "components/coll-tuned" => {
+            Some(Allowed { ours: COLLECTIVE, others: Some(&["toml"]), optional: &["framework/builtin"] })
+        }
         _ if folder.starts_with("components/") => Some(Allowed {
-            ours: if folder.starts_with("components/osc-") { ONE_SIDED } else { CONTRACTS },
+            ours: match folder {
+                _ if folder.starts_with("components/osc-") => ONE_SIDED,
+                _ if folder.starts_with("components/coll-") => COLLECTIVE,
+                _ => CONTRACTS,
+            },
             // System calls, and nothing that has a static of its own to disagree about.
             others: Some(&["rustix", "libc"]),
             // For the linked-in form alone.
@@ -119,6 +189,10 @@ const SUITE: &[&str] = &[
     "framework/pml",
     "framework/osc",
     "framework/coll",
+    "framework/fs",
+    "framework/fbtl",
+    "framework/fcoll",
+    "framework/files",
     "framework/testing",
     // The engine of a suite's host.
     "framework/progress",
@@ -133,6 +207,9 @@ const LOADING: &[&str] = &[
     "framework/system",
     "framework/wireup",
     "mca-params",
+    "framework/fs",
+    "framework/fbtl",
+    "framework/fcoll",
 ];
 
 const RUNTIME: &[&str] = &[
@@ -150,6 +227,10 @@ const RUNTIME: &[&str] = &[
     "framework/rcache",
     "framework/emulation",
     "mca-params",
+    "framework/fs",
+    "framework/fbtl",
+    "framework/fcoll",
+    "framework/files",
 ];
 
 const MPI: &[&str] = &[
@@ -164,6 +245,8 @@ const MPI: &[&str] = &[
     "framework/waiting",
     "framework/runtime",
     "mca-params",
+    "framework/fs",
+    "framework/files",
 ];
 
 fn matches(patterns: &[&str], name: &str) -> bool {

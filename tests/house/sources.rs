@@ -130,9 +130,11 @@ fn crates_that_components_link_have_no_state_and_no_threads() {
     // A driver's own thread is started by the part that drivers share.
     let drivers =
         |found: &String| found.starts_with("framework/btl/support/src/helper.rs: std::thread::Builder");
+    // A type that only describes bytes: nobody asks which of the objects it is, and a plan needs one that outlives it.
+    let bytes = |found: &String| found == "framework/coll/support/src/layout.rs: table BYTE";
     none(
         "state in crates that components link",
-        contracts.iter().flat_map(|f| state_in(f)).filter(|f| !drivers(f)).collect(),
+        contracts.iter().flat_map(|f| state_in(f)).filter(|f| !drivers(f) && !bytes(f)).collect(),
     );
 }
 

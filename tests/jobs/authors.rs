@@ -119,3 +119,24 @@ fn the_steps_of_adding_a_coll() {
         run_steps("adding-a-coll.md", "collectives", &["MCA coll: mine (MCA v", "libcoll_mine.so"]);
     }
 }
+
+#[test]
+fn the_steps_of_adding_a_fcoll() {
+    if ours("the steps of docs/adding-a-fcoll.md") {
+        run_steps("adding-a-fcoll.md", "ring", &["MCA fcoll: mine (MCA v", "libfcoll_mine.so"]);
+    }
+}
+
+#[test]
+fn the_steps_of_adding_a_fs() {
+    if ours("the steps of docs/adding-a-fs.md") {
+        run_steps("adding-a-fs.md", "start_stop", &["MCA fs: mine (MCA v", "libfs_mine.so"]);
+    }
+}
+
+#[test]
+fn the_steps_of_adding_a_fbtl() {
+    if ours("the steps of docs/adding-a-fbtl.md") {
+        run_steps("adding-a-fbtl.md", "start_stop", &["MCA fbtl: mine (MCA v", "libfbtl_mine.so"]);
+    }
+}

@@ -151,24 +151,57 @@ fn extensions_by_module_mpi_ext_f08() {
 }
 
 /// Programs of `cases`, each compiled for the three interfaces.
-const CASES: [&str; 5] = ["messages", "objects", "collectives", "types", "windows"];
+const CASES: [&str; 6] = ["messages", "objects", "collectives", "types", "windows", "files"];
 
-/// The interfaces, by what says them to the preprocessor.
-const INTERFACES: [&str; 3] = ["BY_HEADER", "BY_MODULE", "BY_F08"];
+/// The interfaces, by what says them to the preprocessor; the last one has the forms for large counts.
+const INTERFACES: [&str; 4] = ["BY_HEADER", "BY_MODULE", "BY_F08", "BY_F08 -DLARGE"];
+
+/// Procedures whose two forms differ in kinds that are equal here, so that no call chooses the one for large counts.
+const ONE_FORM: [&str; 4] = [
+    "mpi_type_create_resized",
+    "mpi_type_get_extent",
+    "mpi_type_get_true_extent",
+    "mpi_file_get_type_extent",
+];
 
 fn cases(program: &str) {
     if !can_compile(program) {
         return;
     }
     for interface in INTERFACES {
-        let to = made(&format!("cases_{program}_{interface}"));
-        let define = format!("-D{interface}");
-        let options = [&define[..], "-cpp", "-ffree-line-length-none", "-w", "-fallow-argument-mismatch"];
+        let to = made(&format!("cases_{program}_{}", interface.replace(" -D", "_")));
+        let defines = format!("-D{interface}");
+        let options = ["-cpp", "-ffree-line-length-none", "-w", "-fallow-argument-mismatch"];
+        let options: Vec<&str> = defines.split(' ').chain(options).collect();
         compile("mpifort", &[&format!("cases/{program}.F90")], &to, &options);
+        if interface.ends_with("LARGE") {
+            has_large_forms(program, &to);
+        }
         for ranks in [1, 3] {
             Job::new(ranks).arg(&to).limit(120).run().all_ok(ranks);
         }
     }
+}
+
+/// Each procedure with a form for large counts that a program calls is called in that form by the one that was compiled for them.
+fn has_large_forms(program: &str, compiled: &Path) {
+    let listed = Command::new("nm").arg("-u").arg(compiled).output().expect("nm comes with the compiler");
+    let undefined = String::from_utf8_lossy(&listed.stdout).to_lowercase();
+    let read =
+        |path: PathBuf| std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let called: HashSet<String> =
+        calls(&read(root().join(FOLDER).join(format!("cases/{program}.F90")))).into_iter().collect();
+    let table = read(root().join("mpi/abi/fortran.tsv"));
+    let large = table.lines().filter_map(|line| {
+        let mut columns = line.split('\t');
+        let name = columns.next()?.to_lowercase();
+        (columns.next() == Some("c")).then_some(name)
+    });
+    let missing: Vec<String> = large
+        .filter(|name| called.contains(name) && !ONE_FORM.contains(&name.as_str()))
+        .filter(|name| !undefined.contains(&format!(" {name}_c_")))
+        .collect();
+    assert!(missing.is_empty(), "cases/{program}.F90 does not call the large forms of {missing:?}");
 }
 
 #[test]
@@ -194,6 +227,11 @@ fn procedures_of_datatypes() {
 #[test]
 fn procedures_of_windows() {
     cases("windows");
+}
+
+#[test]
+fn procedures_of_files() {
+    cases("files");
 }
 
 /// Each procedure of the table is called by a program of `cases`, or stands in the list of those that are not, which has no others.

@@ -6,14 +6,14 @@
 //! `endings` (exit statuses, killed jobs, nothing left) · `crashes` (stacks) · `crowd` (many ranks) · `debugger`
 //! (MPIR) · `topologies` (grids, graphs, neighborhood collectives) · `mistakes` (what a user hears) · `objects` (sessions, what is not freed) · `output` (live and complete) · `packages` · `parameters`.
 //!
-//! And: `extensions` (mpi-ext.h) · `fabric` (a loaded transport with registered memory) · `first_hour` (help, pages, refusals) · `fortran` (programs by mpif.h and by modules) · `idle` (ranks that
+//! And: `extensions` (mpi-ext.h) · `fabric` (a loaded transport with registered memory) · `files` · `first_hour` (help, pages, refusals) · `fortran` (programs by mpif.h and by modules) · `idle` (ranks that
 //! sleep) · `info` (mpi-info, parameters from files) · `authors` (components from outside) ·
 //! `launches` (limits of the system, other launchers, programs of another MPI) ·
 //! `logins` (a fixed list over `machines` made of namespaces) · `nodes` (several nodes on this machine) · `one_sided` (conjugate gradients and patches) ·
-//! `ports` (jobs that meet) · `spawn` (jobs that processes ask for) · `rails` (a network that fails) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
+//! `ports` (jobs that meet) · `spawn` (jobs that processes ask for) · `shm_collectives` (collectives of one node) · `rails` (a network that fails) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
 //! and a second one) · `rdma` (windows that osc-rdma serves) · `soak` (the report of the soak tests, and their verdicts) · `tcp` (networks) ·
 //! `ugni` (Gemini and Aries, on their library in software) · `unreachable` (calls that need a process which no transport reaches) ·
-//! `values` (of parameters, in force) · `verbs` (RDMA, on a device in software) · `verbs_kernels` (global arrays and a stencil on it) ·
+//! `tuned_collectives` (coll-tuned) · `values` (of parameters, in force) · `verbs` (RDMA, on a device in software) · `verbs_kernels` (global arrays and a stencil on it) ·
 //! `verbs_rates` (messages of threads on it, by the bench driver) ·
 //! `waiting` (threads among others) ·
 //! `window_extensions` (one-sided communication beyond the standard, hints) ·
@@ -30,6 +30,7 @@ mod endings;
 mod endpoints;
 mod extensions;
 mod fabric;
+mod files;
 mod first_hour;
 mod fortran;
 mod fortran_programs;
@@ -54,6 +55,7 @@ mod ports;
 mod rails;
 mod rdma;
 mod reproductions;
+mod shm_collectives;
 mod soak;
 mod solo;
 mod spawn;
@@ -61,6 +63,7 @@ mod tcp;
 mod tool_interface;
 mod tools;
 mod topologies;
+mod tuned_collectives;
 mod ugni;
 mod unreachable;
 mod values;

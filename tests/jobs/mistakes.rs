@@ -179,6 +179,8 @@ fn make(key: &str) -> Option<Ended> {
         "hostfile" => Job::of(mpirun(&["--hostfile", "/no/such/hosts", "true"])).run(),
         "wdir" => simple(2, &["--wdir", "/no/such/folder"], "ring", &[]),
         "component" => simple(2, &["--mca", "pml", "ucx"], "ring", &[]),
+        "io-nothing" => simple(2, &["--mca", "io", "^ompio,romio341"], "ring", &[]),
+        "io-word" => simple(2, &["--mca", "io", "ompoi"], "ring", &[]),
         "open-files" => shell("ulimit -n 40; \"$@\"", &["-n", "64"], &ring, &[]),
         "memory" => {
             let script = format!("ulimit -f 32; exec '{}'", ring.display());
@@ -218,7 +220,7 @@ fn mpirun(words: &[&str]) -> Command {
     command
 }
 
-const CASES: [&str; 54] = [
+const CASES: [&str; 56] = [
     "program-missing",
     "program-here",
     "wrong-folder",
@@ -248,6 +250,8 @@ const CASES: [&str; 54] = [
     "network",
     "host",
     "slots",
+    "io-nothing",
+    "io-word",
     "hostfile",
     "wdir",
     "open-files",

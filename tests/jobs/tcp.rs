@@ -63,6 +63,15 @@ fn order_with_several_contexts() {
     }
 }
 
+/// Messages that follow each other closely leave together.
+#[test]
+fn messages_leave_together() {
+    if !ours("messages that leave together") {
+        return;
+    }
+    alone(2).program("gathered").limit(300).run().all_ok(2);
+}
+
 /// Large messages, with checksums, small windows, and over several links.
 #[test]
 fn large_messages() {

@@ -76,6 +76,7 @@ const ITEMS: &[Part] = &[
         "",
         &[
             "BtlAttrs",
+            "MAY_WAIT",
             "RegHandle",
             "HANDLE_LIMIT",
             "SendDesc",

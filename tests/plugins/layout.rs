@@ -162,7 +162,7 @@ pub fn all() -> Vec<Layout> {
             neighbor_alltoallw
         }
         CollOffer { priority reserved module table plans }
-        CollModule { size flags state comm_query comm_free finalize }
+        CollModule { size flags state comm_query comm_free finalize comm_prepare }
         WinDesc { size flavor comm base bytes disp_unit hints ordering granularity host_win num_notify reserved }
         WinComm { size num_ranks rank num_nodes comm services btl }
         Place { proc node node_rank node_size endpoint local }

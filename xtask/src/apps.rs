@@ -2,6 +2,8 @@
 //!
 //! `tests/apps/apps.toml` lists them. The results are a section of docs/CONFORMANCE.md, which `cargo xtask conformance` keeps
 //! as it is. A program that fails without a reason, or passes in spite of one, makes the command fail.
+//!
+//! A program may stand on others of the list, which come before it: where one is asked for by name, those that it needs are built, unless they are there.
 
 use crate::bounded::{self, Outcome};
 use crate::conformance::fetch;
@@ -17,13 +19,13 @@ use std::time::Duration;
 
 #[derive(Args)]
 pub struct Options {
-    /// Only these (names of source packages)
+    /// Only these (names of source packages, with the release of Debian where the list names one: `hdf5-trixie`)
     only: Vec<String>,
     /// An install to test (default: makes one in target/apps)
     #[arg(long)]
     prefix: Option<PathBuf>,
-    /// Seconds that one build or run may take
-    #[arg(long, default_value_t = 900)]
+    /// Seconds that each build and each run may take at least, where the list allows less: for slow machines
+    #[arg(long, default_value_t = 0)]
     limit: u64,
 }
 
@@ -32,13 +34,37 @@ pub struct Options {
 struct App {
     name: String,
     source: String,
+    /// The release of Debian whose sources these are; several of one program lie beside one another.
+    release: Option<String>,
+    /// The version of a package from PyPI, which `build` fetches: $VERSION.
+    pypi: Option<String>,
+    /// Sources of programs of this list that this one is built over.
+    #[serde(default)]
+    needs: Vec<String>,
+    /// Seconds that the build may take, and the run.
+    limit: [u64; 2],
     build: String,
     run: String,
     wants: String,
     reason: Option<String>,
-    /// Needs a Fortran compiler, and is left out where there is none.
+    /// Programs that the build needs and that are not among the tools; it is left out where one is not in PATH.
     #[serde(default)]
-    fortran: bool,
+    programs: Vec<String>,
+}
+
+impl App {
+    /// The name of its folder in target/apps.
+    fn folder(&self) -> String {
+        match &self.release {
+            Some(release) => format!("{}-{release}", self.source),
+            None => self.source.clone(),
+        }
+    }
+
+    /// Seconds that build and run may take.
+    fn limits(&self, least: u64) -> [u64; 2] {
+        self.limit.map(|limit| limit.max(least))
+    }
 }
 
 #[derive(Deserialize)]
@@ -47,6 +73,23 @@ struct List {
     /// Debian packages of programs and libraries that builds need.
     tools: Vec<String>,
     app: Vec<App>,
+}
+
+impl List {
+    /// The programs to try, in the list's order: each with whether it is run, or only built since one behind it needs it.
+    fn chosen(&self, only: &[String]) -> Vec<(&App, bool)> {
+        let mut needed: Vec<&String> = Vec::new();
+        let mut chosen: Vec<(&App, bool)> = Vec::new();
+        for app in self.app.iter().rev() {
+            let wanted = only.is_empty() || only.contains(&app.folder());
+            if wanted || needed.contains(&&app.folder()) {
+                needed.extend(&app.needs);
+                chosen.push((app, wanted));
+            }
+        }
+        chosen.reverse();
+        chosen
+    }
 }
 
 /// The section's heading in docs/CONFORMANCE.md; it is the page's last.
@@ -61,21 +104,26 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
         None => install::run(workspace, &folder.join("oxmpi"), false)?.prefix,
     };
     let tools = fetch::debian_tools(&folder, &list.tools)?;
-    let place = Place { folder, prefix, tools, limit: Duration::from_secs(options.limit) };
+    let place = Place { folder, prefix, tools, limit: options.limit };
     let page = workspace.root.join("docs/CONFORMANCE.md");
     let (mut rows, mut wrong) = (Vec::new(), Vec::new());
     let paths = std::env::var_os("PATH").unwrap_or_default();
-    let has_fortran = std::env::split_paths(&paths).any(|folder| folder.join("gfortran").is_file());
-    for app in &list.app {
-        let wanted = options.only.is_empty() || options.only.contains(&app.source);
-        if !wanted {
+    let in_path = |name: &String| std::env::split_paths(&paths).any(|folder| folder.join(name).is_file());
+    let chosen = list.chosen(&options.only);
+    let seconds: u64 = chosen.iter().flat_map(|(app, _)| app.limits(options.limit)).sum();
+    println!("{} programs, with limits of {} minutes together", chosen.len(), seconds.div_ceil(60));
+    for (app, runs) in chosen {
+        if let Some(missing) = app.programs.iter().find(|name| !in_path(name)) {
+            println!("{}: left out, there is no {missing} in PATH", app.name);
             continue;
         }
-        if app.fortran && !has_fortran {
-            println!("{}: left out, there is no gfortran in PATH", app.name);
+        if !runs {
+            if !place.home(app).join(BUILT).is_dir() {
+                try_app(app, &place, false).map_err(|(_, why)| format!("{}: {why}", app.name))?;
+            }
             continue;
         }
-        let found = try_app(app, &place);
+        let found = try_app(app, &place, true);
         let (version, result) = match found {
             Ok(version) => (version, Ok(())),
             Err((version, why)) => (version, Err(why)),
@@ -103,15 +151,39 @@ struct Place {
     folder: PathBuf,
     prefix: PathBuf,
     tools: PathBuf,
-    limit: Duration,
+    /// The least of all limits, in seconds.
+    limit: u64,
 }
 
-/// The version, with what went wrong.
-fn try_app(app: &App, place: &Place) -> Result<String, (String, String)> {
+/// Where a program that others need is installed, beside its sources.
+const BUILT: &str = "built";
+
+impl Place {
+    fn home(&self, app: &App) -> PathBuf {
+        self.folder.join(app.folder())
+    }
+
+    /// The sources. Those of a package from PyPI are an empty folder: its build fetches them.
+    fn fetch(&self, app: &App) -> Result<fetch::Fetched, String> {
+        let home = self.home(app);
+        match &app.pypi {
+            Some(version) => {
+                let folder = home.join("source");
+                fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+                Ok(fetch::Fetched { version: version.clone(), folder })
+            }
+            None => fetch::debian(&home, &app.source, app.release.as_deref()),
+        }
+    }
+}
+
+/// Builds a program, and runs it if asked. The version, with what went wrong.
+fn try_app(app: &App, place: &Place, runs: bool) -> Result<String, (String, String)> {
     let Place { folder, prefix, tools, limit } = place;
-    let home = folder.join(&app.source);
-    let fetched = fetch::debian(&home, &app.source).map_err(|why| (String::new(), why))?;
-    let step = |name: &str, script: &str| {
+    let home = place.home(app);
+    let [build_limit, run_limit] = app.limits(*limit);
+    let fetched = place.fetch(app).map_err(|why| (String::new(), why))?;
+    let step = |name: &str, script: &str, limit: u64| {
         let log = home.join(format!("{name}.log"));
         let said = |e: std::io::Error| (fetched.version.clone(), format!("{}: {e}", log.display()));
         let file = File::create(&log).map_err(said)?;
@@ -125,18 +197,24 @@ fn try_app(app: &App, place: &Place) -> Result<String, (String, String)> {
         command.args(["-ec", script]).current_dir(&fetched.folder).env("PATH", path.unwrap_or_default());
         command.env("CC", "mpicc").env("CXX", "mpicxx").env("FC", "mpifort").env("TOOLS", tools);
         command.env("OMPI_FC", "gfortran");
+        command.env("APPS", folder).env("BUILT", home.join(BUILT)).env("VERSION", &fetched.version);
         command.env("M4", tools.join("usr/bin/m4")).env("BISON_PKGDATADIR", tools.join("usr/share/bison"));
-        command.env("LD_LIBRARY_PATH", tools.join("usr/lib/x86_64-linux-gnu"));
+        // Programs that were built for another install run over this one.
+        let libraries = std::env::join_paths([prefix.join("lib"), tools.join("usr/lib/x86_64-linux-gnu")]);
+        command.env("LD_LIBRARY_PATH", libraries.unwrap_or_default());
         command.stdin(Stdio::null()).stdout(file).stderr(errors);
-        match bounded::run(&mut command, *limit) {
+        match bounded::run(&mut command, Duration::from_secs(limit)) {
             Outcome::Passed => Ok(fs::read_to_string(&log).unwrap_or_default()),
             Outcome::Failed(why) => {
                 Err((fetched.version.clone(), format!("{name}: {why}; see {}", log.display())))
             }
         }
     };
-    step("build", &app.build)?;
-    let out = step("run", &app.run)?;
+    step("build", &app.build, build_limit)?;
+    if !runs {
+        return Ok(fetched.version);
+    }
+    let out = step("run", &app.run, run_limit)?;
     match out.contains(&app.wants) {
         true => Ok(fetched.version),
         false => Err((fetched.version.clone(), format!("run: it did not print {:?}", app.wants))),
@@ -148,7 +226,7 @@ fn write_page(path: &Path, list: &List, tried: &[(&App, String, bool)]) -> Resul
     let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let (before, section) = text.split_at(text.find(HEADING).unwrap_or(text.len()));
     let mut new = format!(
-        "{before}{HEADING}\nWritten by `cargo xtask apps`: fetched from Debian's sources, built and run as `tests/apps/apps.toml` says.\n\n\
+        "{before}{HEADING}\nWritten by `cargo xtask apps`: fetched from Debian's sources or PyPI, built and run as `tests/apps/apps.toml` says.\n\n\
          | program | version | result |\n| --- | --- | --- |\n"
     );
     for app in &list.app {
@@ -176,6 +254,29 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let list = read(&root.join("tests/apps/apps.toml")).expect("sound");
         assert!(!list.app.is_empty());
-        assert!(list.app.iter().all(|app| !app.wants.is_empty() && app.run.contains("mpirun")));
+        let runs_jobs = |app: &App| [&app.build, &app.run].iter().any(|script| script.contains("mpirun"));
+        assert!(list.app.iter().all(|app| !app.wants.is_empty() && runs_jobs(app)));
+        for (at, app) in list.app.iter().enumerate() {
+            let before = |name: &String| list.app[..at].iter().any(|earlier| earlier.folder() == *name);
+            assert!(app.needs.iter().all(before), "{} comes before what it needs", app.name);
+        }
+    }
+
+    #[test]
+    fn what_a_program_needs_is_built_before() {
+        let app = |source: &str, needs: &str| {
+            format!(
+                "[[app]]\nname='{source}'\nsource='{source}'\nneeds=[{needs}]\nlimit=[1, 2]\nbuild=''\nrun=''\nwants=''\n"
+            )
+        };
+        let text = format!("tools=[]\n{}{}{}", app("a", ""), app("b", "'a'"), app("c", "'b'"));
+        let list: List = toml::from_str(&text).expect("sound");
+        let chosen = |only: &[&str]| -> Vec<(String, bool)> {
+            let only: Vec<String> = only.iter().map(|name| name.to_string()).collect();
+            list.chosen(&only).into_iter().map(|(app, runs)| (app.source.clone(), runs)).collect()
+        };
+        assert_eq!(chosen(&["c"]), [("a".into(), false), ("b".into(), false), ("c".into(), true)]);
+        assert_eq!(chosen(&["a"]), [("a".into(), true)]);
+        assert_eq!(chosen(&[]).len(), 3);
     }
 }

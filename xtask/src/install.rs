@@ -160,7 +160,7 @@ fn fortran(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
 
 /// Pages that `mpi-info --help TOPIC` shows, by topic: for a page of docs/ its name. Pages that a message, a header or another of these pages
 /// points to are among them.
-const PAGES: [(&str, &str); 19] = [
+const PAGES: [(&str, &str); 24] = [
     ("functions", "mpi/INDEX.md"),
     ("mpirun-options", "docs/mpirun-options.md"),
     ("ompi_info-options", "docs/ompi_info-options.md"),
@@ -171,8 +171,12 @@ const PAGES: [(&str, &str); 19] = [
     ("one-sided-extensions", "docs/one-sided-extensions.md"),
     ("adding-a-btl", "docs/adding-a-btl.md"),
     ("adding-a-coll", "docs/adding-a-coll.md"),
+    ("adding-a-fcoll", "docs/adding-a-fcoll.md"),
+    ("adding-a-fbtl", "docs/adding-a-fbtl.md"),
+    ("adding-a-fs", "docs/adding-a-fs.md"),
     ("adding-a-pml", "docs/adding-a-pml.md"),
     ("adding-an-osc", "docs/adding-an-osc.md"),
+    ("collectives", "docs/collectives.md"),
     ("conformance", "docs/CONFORMANCE.md"),
     ("endpoints-by-proxies", "docs/endpoints-by-proxies.md"),
     ("fortran", "docs/fortran.md"),
@@ -180,6 +184,7 @@ const PAGES: [(&str, &str); 19] = [
     ("sync-objects", "docs/sync-objects.md"),
     ("threads", "docs/threads.md"),
     ("abi", "docs/abi.md"),
+    ("files", "docs/files.md"),
 ];
 
 /// Help paragraphs to read, pages, and the licences.

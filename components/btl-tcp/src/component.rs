@@ -2,6 +2,7 @@
 
 use crate::card::{Card, Rail};
 use crate::context::Context;
+use crate::courier::Courier;
 use crate::door::Doors;
 use crate::hello::SERVICE;
 use crate::in_force::{chosen, speed_of, tell};
@@ -148,6 +149,7 @@ impl Common {
         };
         let contexts = (0..self.card.contexts).map(context).collect::<Result<Vec<_>, _>>()?;
         let service = context(SERVICE)?;
+        let courier = Courier::new(contexts.iter().map(|context| context.gathered.clone()).collect());
         let name = Tcp::name_of(&self.host, self.host.job().rank).ok_or(std::io::ErrorKind::NotFound)?;
         let rail = Tcp {
             host: self.host,
@@ -159,6 +161,7 @@ impl Common {
             device: interface.name.clone(),
             speed: speed_of(interface),
             lobby,
+            courier,
             peers: Mutex::new(HashMap::new()),
         };
         let service = Service::new(service);

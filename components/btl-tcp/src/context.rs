@@ -5,6 +5,7 @@
 //! descriptor, the set's own, wakes whoever sleeps for this context. Streams are named by their slots.
 
 use crate::door::Door;
+use crate::gathered::Gathered;
 use crate::params::Settings;
 use crate::peer::Core;
 use crate::stream::{Link, Stream};
@@ -46,6 +47,9 @@ pub struct Context {
     ready: VecDeque<usize>,
     /// Streams on which something waits for the end of the turn.
     late: Vec<usize>,
+    /// Notes of what waits for company, and the slots of their streams.
+    pub gathered: Arc<Gathered>,
+    pub gathering: Vec<usize>,
     /// The stream that brought something last.
     pub hot: usize,
     due: Option<Instant>,
@@ -71,6 +75,8 @@ impl Context {
             by_peer: HashMap::new(),
             ready: VecDeque::new(),
             late: Vec::new(),
+            gathered: Arc::new(Gathered::new()),
+            gathering: Vec::new(),
             hot: usize::MAX,
             due: None,
             idle: 0,
@@ -115,6 +121,21 @@ impl Context {
         let slot = self.late.pop()?;
         self.streams[slot].late = false;
         Some(slot)
+    }
+
+    /// Takes the note of a stream back, before anything else is done with what waits on it.
+    pub fn take_back(&mut self, slot: usize) {
+        let s = &mut self.streams[slot];
+        if !replace(&mut s.gathered, false) {
+            return;
+        }
+        self.gathering.retain(|&other| other != slot);
+        let Some(note) = self.gathered.take(slot) else { return };
+        s.out.went(note.wrote);
+        if note.failed {
+            s.broken = true;
+            self.list(slot);
+        }
     }
 
     /// Something has to be done at that time, or before.

@@ -1,15 +1,18 @@
 //! TCP between any processes of a job. `README.md` draws how a message gets from one to the other; `stream.rs` heads the
 //! code with the life of a connection.
 
+mod alarm;
 mod call;
 mod card;
 mod check;
 mod component;
 mod connect;
 mod context;
+mod courier;
 mod door;
 mod endpoint;
 mod frame;
+mod gathered;
 mod hello;
 mod in_force;
 mod inbound;

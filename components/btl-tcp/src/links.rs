@@ -33,10 +33,14 @@ impl Tcp {
 
     /// Sends what waits on a stream, as far as its socket takes it.
     pub(crate) fn flush(&self, cx: &mut Context, slot: usize) {
+        cx.take_back(slot);
         let s = &mut cx.streams[slot];
         let Link::Up(fd) = &s.link else { return };
         if s.broken {
             return;
+        }
+        if s.out.unsent() > 0 {
+            s.wrote = Some(Instant::now());
         }
         let flushed = s.out.flush(|bytes| sys::write(fd, bytes));
         let wants = if matches!(flushed, Ok(false)) { Interest::Both } else { Interest::Read };
@@ -50,6 +54,7 @@ impl Tcp {
 
     /// Takes the connection off a stream.
     pub(crate) fn disconnect(&self, cx: &mut Context, slot: usize, then: Link) {
+        cx.take_back(slot);
         let s = &mut cx.streams[slot];
         if let Link::Up(fd) = replace(&mut s.link, then) {
             cx.poller.remove(&fd);

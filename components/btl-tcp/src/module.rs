@@ -39,7 +39,7 @@ impl Btl for Tcp {
         attrs.exclusivity = settings.exclusivity;
         attrs.latency = settings.latency;
         attrs.bandwidth = if settings.bandwidth > 0 { settings.bandwidth } else { self.speed };
-        attrs.flags = BtlAttrs::STRIPES;
+        attrs.flags = BtlAttrs::STRIPES | BtlAttrs::GATHERS;
         attrs.service_limit = settings.service_limit() as u32;
         let device = self.device.as_bytes();
         let len = device.len().min(attrs.device.len() - 1);
@@ -101,6 +101,7 @@ impl BtlService for Tcp {
 
     /// All contexts part together.
     fn finalize_serving(&self, all: &mut Contexts<'_, Context>, service: &mut Entered<'_, Service>) {
+        self.courier.end(&self.host);
         self.part(|each| {
             (0..all.count()).for_each(|number| each(&mut all.enter(number)));
             each(service.context());

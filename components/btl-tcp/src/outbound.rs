@@ -126,13 +126,23 @@ impl Outbound {
             let piece = self.ring.piece(self.sent, until);
             let n = write(piece)?;
             let whole = n == piece.len();
-            self.sent += n as u64;
-            while self.edge < self.sent {
-                self.edge += room(self.ring.len_at(self.edge)) as u64;
-            }
+            self.went(n);
             if !whole {
                 return Ok(false);
             }
+        }
+    }
+
+    /// The bytes of messages that go out next, as far as they lie in one piece; empty where frames about the connection go before them.
+    pub fn next_piece(&self) -> &[u8] {
+        if self.notes.is_empty() { self.ring.piece(self.sent, self.ring.end()) } else { &[] }
+    }
+
+    /// As many of the bytes of messages that go out next went.
+    pub fn went(&mut self, bytes: usize) {
+        self.sent += bytes as u64;
+        while self.edge < self.sent {
+            self.edge += room(self.ring.len_at(self.edge)) as u64;
         }
     }
 

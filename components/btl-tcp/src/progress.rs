@@ -41,6 +41,10 @@ impl Tcp {
         if replace(&mut at.context().inside, true) {
             return 0;
         }
+        let cx = at.context();
+        while let Some(&slot) = cx.gathering.last() {
+            self.flush(cx, slot);
+        }
         let handled = self.turn_inside(at);
         let cx = at.context();
         while let Some(slot) = cx.next_late() {

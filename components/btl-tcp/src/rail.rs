@@ -1,6 +1,7 @@
 //! A rail: one interface (or one link of it), and the processes that it has met.
 
 use crate::card::{BadCard, Card, peer_addresses};
+use crate::courier::Courier;
 use crate::door::Doors;
 use crate::lobby::Lobby;
 use crate::params::Settings;
@@ -24,6 +25,7 @@ pub struct Tcp {
     /// Mb/s.
     pub(crate) speed: u32,
     pub(crate) lobby: Lobby,
+    pub(crate) courier: Courier,
     /// By process. A leaf, off a message's path.
     pub(crate) peers: Mutex<HashMap<u32, Arc<Core>>>,
 }

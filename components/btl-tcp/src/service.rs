@@ -62,7 +62,11 @@ impl Tcp {
         if cx.streams[slot].requests >= ROOM {
             return Status::NO_RESOURCE;
         }
-        let status = self.push(cx, slot, Kind::Request, msg, true);
+        let status = match self.push(cx, slot, Kind::Request, msg, true) {
+            // The requester makes turns until its reply is there.
+            Status::PENDING => Status::OK,
+            status => status,
+        };
         if status.is_ok() {
             cx.streams[slot].requests += 1;
         }

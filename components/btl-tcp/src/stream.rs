@@ -82,6 +82,10 @@ pub struct Stream {
     pub address: usize,
     /// Something waits in `out` for the end of the context's turn.
     pub late: bool,
+    /// There is a note of what waits in `out` for company (`gathered.rs`).
+    pub gathered: bool,
+    /// When something last went out.
+    pub wrote: Option<Instant>,
     pub trouble: Trouble,
 }
 
@@ -121,6 +125,8 @@ impl Stream {
             asked: None,
             address,
             late: false,
+            gathered: false,
+            wrote: None,
             trouble: Trouble::default(),
         }
     }
@@ -145,6 +151,10 @@ impl Stream {
     }
     pub fn is_up(&self) -> bool {
         matches!(self.link, Link::Up(_))
+    }
+    /// Its socket is full, and tells when it takes something.
+    pub fn waits_for_room(&self) -> bool {
+        self.interest != Interest::Read
     }
     pub fn is_shut(&self) -> bool {
         matches!(self.link, Link::Shut)

@@ -6,10 +6,11 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, acceptfrom_with, bind,
     connect as sys_connect, getsockname, ipproto, listen as sys_listen, recv, send, socket_with, sockopt,
 };
+use rustix::thread::{MembarrierCommand, membarrier};
 use std::io::{Error, ErrorKind, Result};
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 /// A network interface, as far as it matters here.
@@ -183,12 +184,31 @@ pub fn tune(fd: &OwnedFd, tuning: &Tuning) -> Result<()> {
 }
 
 /// Writes; 0: the socket takes nothing now.
-pub fn write(fd: &OwnedFd, bytes: &[u8]) -> Result<usize> {
+pub fn write(fd: impl AsFd, bytes: &[u8]) -> Result<usize> {
     match send(fd, bytes, SendFlags::NOSIGNAL) {
         Ok(n) => Ok(n),
         Err(Errno::AGAIN | Errno::INTR | Errno::NOBUFS | Errno::NOMEM) => Ok(0),
         Err(e) => Err(e.into()),
     }
+}
+
+/// The same by the descriptor's number.
+///
+/// # Safety
+/// It is that of a socket, which stays open for the call.
+pub unsafe fn write_raw(fd: i32, bytes: &[u8]) -> Result<usize> {
+    // SAFETY: the caller's promise.
+    write(unsafe { BorrowedFd::borrow_raw(fd) }, bytes)
+}
+
+/// Whether this process can run [`stop_all`].
+pub fn can_stop_all() -> bool {
+    membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok() && stop_all()
+}
+
+/// Runs a barrier on every core that runs a thread of this process; false: it failed.
+pub fn stop_all() -> bool {
+    membarrier(MembarrierCommand::PrivateExpedited).is_ok()
 }
 
 /// A fresh socket takes a message of a handshake whole.

@@ -3,10 +3,10 @@
 //! All ranks get the same bits: small operands are combined in the order of ranks by everyone
 //! (recursive doubling), and of large ones each part is computed once ([`crate::split`]).
 
-use crate::data::{Place, Source};
 use crate::exchange::{Call, Result, tag};
 use crate::reduction::Reduction;
 use crate::split::{Fold, Split, Work};
+use oxmpi_coll_support::{Place, Source};
 
 pub fn allreduce(call: &Call<'_>) -> Result {
     let reduction = Reduction::of(call)?;

@@ -3,9 +3,9 @@
 //! Every rank begins with the rank behind it, so nobody is everybody's next. Small blocks go to many
 //! at once; large ones pair by pair, so that the memory system serves one stream per rank.
 
-use crate::data::Source;
 use crate::exchange::{Call, Pending, Result, tag};
 use oxmpi_coll::IN_PLACE;
+use oxmpi_coll_support::Source;
 use oxmpi_mca::Status;
 
 /// Peers that small blocks are exchanged with at once.

@@ -4,10 +4,10 @@
 //! In place, blocks leave from a packed copy: what a rank sends has the places and lengths of what it
 //! receives.
 
-use crate::data::{Place, Source};
 use crate::exchange::{Call, Pending, Result, tag};
-use crate::scratch::Lease;
 use oxmpi_coll::IN_PLACE;
+use oxmpi_coll_support::Lease;
+use oxmpi_coll_support::{Place, Source};
 use oxmpi_mca::Status;
 
 /// Peers that are exchanged with at once.

@@ -1,8 +1,8 @@
 //! MPI_Barrier (MPI 5.0 §6.3).
 
-use crate::data::{Place, Source};
 use crate::exchange::{Call, Pending, Result, WINDOW, tag};
 use crate::params::BarrierAlgorithm as Algorithm;
+use oxmpi_coll_support::{Place, Source};
 
 pub fn barrier(call: &Call<'_>) -> Result {
     if call.num_ranks() == 1 {

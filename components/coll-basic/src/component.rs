@@ -1,7 +1,6 @@
 //! Opening, and the table of what this component does.
 
 use crate::exchange::Call;
-use crate::failure::Failure;
 use crate::module::BasicModule;
 use crate::params::{Settings, tell};
 use crate::{
@@ -10,6 +9,7 @@ use crate::{
 };
 use core::ffi::c_void;
 use oxmpi_coll::{Coll, CollArgs, CollComm, CollModule, CollTable};
+use oxmpi_coll_support::Failure;
 use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status};
 
 pub struct BasicComponent;

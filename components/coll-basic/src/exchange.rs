@@ -21,15 +21,15 @@
 //! the arguments alone, messages go through the services, which then write them down, and work on data goes
 //! through [`Local`].
 
-use crate::data::{Place, Source};
-use crate::failure::Failure;
-use crate::layout::distance;
-use crate::local::Local;
 use crate::module::BasicModule;
-use crate::scratch::Lease;
 use core::ops::Range;
 use core::ptr::null_mut;
 use oxmpi_coll::{CollArgs, CollComm, CollServices, FIRST_TAG, Neighbors};
+use oxmpi_coll_support::Failure;
+use oxmpi_coll_support::Lease;
+use oxmpi_coll_support::Local;
+use oxmpi_coll_support::layout::distance;
+use oxmpi_coll_support::{Place, Source};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_datatype::kernel::OpDesc;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status};
@@ -50,7 +50,7 @@ pub mod tag {
     pub const REDUCE_SCATTER: i32 = FIRST_TAG - 10;
 }
 
-pub use crate::layout::Result;
+pub use oxmpi_coll_support::layout::Result;
 
 /// Requests that are pending at once.
 pub const WINDOW: usize = 64;

@@ -5,15 +5,15 @@
 //! the ranks it concerns.
 
 use crate::alltoallv::exchange_all;
-use crate::data::{Place, Source, Span};
 use crate::exchange::{Call, Result, tag};
 use crate::reduce_scatter::{starts, total};
 use crate::reduction::Reduction;
-use crate::scratch::Lease;
 use crate::{barrier as local_barrier, bcast as local_bcast, gatherv as direct};
 use crate::{reduce as local_reduce, scatter as local_scatter};
 use core::ptr::null;
 use oxmpi_coll::{CollArgs, IN_PLACE, NO_ROOT, ROOT};
+use oxmpi_coll_support::Lease;
+use oxmpi_coll_support::{Place, Source, Span};
 use oxmpi_mca::Status;
 
 /// A rank's part in a collective with a root.

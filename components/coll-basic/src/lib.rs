@@ -9,14 +9,10 @@ mod alltoallv;
 mod barrier;
 mod bcast;
 mod component;
-mod data;
 mod exchange;
-mod failure;
 mod gather;
 mod gatherv;
 mod inter;
-mod layout;
-mod local;
 mod module;
 mod neighbor;
 mod params;
@@ -25,7 +21,6 @@ mod reduce_scatter;
 mod reduction;
 mod scan;
 mod scatter;
-mod scratch;
 mod split;
 
 oxmpi_mca::component! {

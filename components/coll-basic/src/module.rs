@@ -1,7 +1,7 @@
 //! The component's state for one communicator.
 
 use crate::params::Settings;
-use crate::scratch::Scratch;
+use oxmpi_coll_support::Scratch;
 use oxmpi_mca::Host;
 
 pub struct BasicModule {

@@ -9,9 +9,9 @@
 //! block of the neighbor above, so receives of a pair are posted the other way round. Nothing is sent for an empty
 //! block; both ends know of it.
 
-use crate::data::{Place, Source};
 use crate::exchange::{Call, Flight, Result, tag};
 use oxmpi_coll::neighbors;
+use oxmpi_coll_support::{Place, Source};
 
 pub fn neighbor_allgather(call: &Call<'_>) -> Result {
     meet(call, |_| call.gives(), |k| call.blocks_in(k, 1))

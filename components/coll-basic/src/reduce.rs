@@ -5,10 +5,10 @@
 //! the tree begins at the root; otherwise at rank 0, which hands the result on. Large operands are
 //! split over the ranks ([`crate::split`]) and the results are gathered.
 
-use crate::data::Place;
 use crate::exchange::{Call, Pending, Result, tag};
 use crate::reduction::Reduction;
 use crate::split::{Split, Work};
+use oxmpi_coll_support::Place;
 
 pub fn reduce(call: &Call<'_>) -> Result {
     let reduction = Reduction::of(call)?;

@@ -8,11 +8,11 @@
 //! **Order.** Pair by pair, operands come from the ranks behind ours in the order of ranks, then from rank 0 on up to ours. So
 //! operations that do not commute get two sums, which are combined at the end.
 
-use crate::data::{Place, Source};
 use crate::exchange::{Call, Pending, Result, tag};
 use crate::reduction::Reduction;
 use crate::split::{Split, Work};
 use oxmpi_coll::{CollArgs, IN_PLACE};
+use oxmpi_coll_support::{Place, Source};
 use oxmpi_mca::Status;
 
 pub fn reduce_scatter(call: &Call<'_>) -> Result {

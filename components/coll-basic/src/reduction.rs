@@ -1,10 +1,10 @@
 //! An operation on the elements of one call.
 
-use crate::data::{Place, Source, Span};
 use crate::exchange::{Call, Result};
-use crate::layout::bytes;
-use crate::local::Local;
 use oxmpi_coll::IN_PLACE;
+use oxmpi_coll_support::Local;
+use oxmpi_coll_support::layout::bytes;
+use oxmpi_coll_support::{Place, Source, Span};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_datatype::kernel::{OpDesc, defined, op};
 use oxmpi_mca::Status;

@@ -13,9 +13,9 @@
 //! that arrives first is received straight into `sum` and combined there with `from`; later ones,
 //! and the first when `from` is `sum`, are received into `spare`.
 
-use crate::data::{Place, Room, Source};
 use crate::exchange::{Call, Result};
 use crate::reduction::Reduction;
+use oxmpi_coll_support::{Place, Room, Source};
 
 /// A power of two of members among the ranks, in the order of ranks.
 #[derive(Clone, Copy, Debug)]

@@ -82,6 +82,8 @@ impl BtlAttrs {
     /// The transport delivers long messages in parts while they come (partial delivery), where their receiver takes them so. Without it each message
     /// is delivered whole.
     pub const PARTIAL_DELIVERY: u32 = 128;
+    /// `send` understands [`MAY_WAIT`]; nobody sets that in a message to a transport without this.
+    pub const GATHERS: u32 = 256;
 
     /// Attributes of a module with one context and no one-sided verbs.
     pub const fn new() -> BtlAttrs {
@@ -124,12 +126,16 @@ pub type RegHandle = c_void;
 /// The largest `registration_handle_size` there may be.
 pub const HANDLE_LIMIT: usize = 256;
 
+/// A flag in [`SendDesc::tag`] of a message to a transport with [`BtlAttrs::GATHERS`]: the sender makes a turn of progress of the context soon, and takes
+/// PENDING for an answer. The message may wait for others then, which go with it by one call of the system.
+pub const MAY_WAIT: u32 = 1 << 31;
+
 /// A message to send. `hdr` is copied before the call returns. The payload is either `payload[..len]` or
 /// produced by `pack` straight into the transport's buffer (offset, destination, bytes; each byte
 /// asked for once, in order).
 #[repr(C)]
 pub struct SendDesc {
-    /// Row of the receiver in the target's table of active messages, below 256.
+    /// Row of the receiver in the target's table of active messages, below 256; with [`MAY_WAIT`] where that is understood.
     pub tag: u32,
     /// Bytes of the header, at most 128; with `len` not more than `BtlAttrs::max_send_size` (of a service link `service_limit`).
     pub hdr_len: u32,
@@ -335,7 +341,8 @@ pub struct BtlTable {
     pub finalize: Option<unsafe extern "C" fn(State) -> Status>,
     /// Sends an active message on context `ctx`. OK: it is visible to its receiver, and header and payload are the caller's again. NO_RESOURCE:
     /// nothing happened; offer it again after progress of the context. BAD_PARAM: it is longer than `max_send_size`. PEER_FAILED: the process is
-    /// lost.
+    /// lost. PENDING, to a message with [`MAY_WAIT`] only: as OK, but that it becomes visible with the next turn of progress of the context, or by itself
+    /// some hundred microseconds later.
     pub send: Option<unsafe extern "C" fn(State, *mut Endpoint, ctx: u32, *const SendDesc) -> Status>,
     /// Takes what arrived and what completed on a context; returns how many events it handled.
     pub progress: Option<unsafe extern "C" fn(State, ctx: u32) -> i32>,

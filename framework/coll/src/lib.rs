@@ -6,6 +6,11 @@
 //! communicator as a [`CollComm`]: who is in it and the services it may use. Collectives talk with
 //! negative tags, which MPI_ANY_TAG does not match.
 //!
+//! **All ranks choose alike.** The answer of `comm_query` follows from facts that are equal in all ranks. A step that may fail in one rank alone, such as
+//! mapping memory, is tried before a blocking collective ([`CollModule::comm_prepare`]); then the ranks agree, and where one has refused
+//! the component's functions are taken out of the stack in all of them, and those below take over. Algorithms, too, are chosen only by what MPI makes equal
+//! everywhere: where counts differ from rank to rank, by the communicator and not by the counts.
+//!
 //! **Inter-communicators** (MPI 5.0 §6.2.3) are offered only to components whose module has the flag
 //! [`flag::INTER`]. Ranks that the services take are then ranks of the remote group; for the phases
 //! inside its own group a collective has [`CollComm::local`], a communicator of that group which

@@ -6,7 +6,7 @@ use oxmpi_datatype::{TypeDesc, kernel::OpDesc};
 use oxmpi_mca::{MsgStatus, Place, RequestHeader, Status, StrRef, ThreadCtx, Version, WakingWord};
 
 /// Version of this contract: minors append slots, a major may do anything.
-pub const VERSION: Version = Version { major: 2, minor: 1, patch: 0 };
+pub const VERSION: Version = Version { major: 2, minor: 2, patch: 0 };
 /// The framework's name, as descriptors and file names have it.
 pub const FRAMEWORK: &str = "coll";
 /// Version of [`CollTable`]'s layout.

@@ -12,6 +12,7 @@
 use crate::atom::Atom;
 use crate::desc::Base;
 use oxmpi_mca::Status;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Most terms written out in one signature.
@@ -201,6 +202,24 @@ impl Signature {
             }
         }
         Some(bytes)
+    }
+
+    /// The kinds of basic elements, each at least once and in no order; what is shared among terms is looked at once.
+    pub fn kinds(&self, take: &mut impl FnMut(Atom)) {
+        let mut seen = HashSet::new();
+        let mut open = vec![self];
+        while let Some(signature) = open.pop() {
+            for term in &signature.terms {
+                match &term.kind {
+                    TermKind::Basic(atom) => take(*atom),
+                    TermKind::Group(group) => {
+                        if seen.insert(Arc::as_ptr(group)) {
+                            open.push(group);
+                        }
+                    }
+                }
+            }
+        }
     }
 
     /// The basic elements of `count` copies in order, as runs of equal ones.

@@ -39,6 +39,21 @@ pub enum ErrorKind {
     Spawn,
     /// There are not so many endpoints (`mpi-ext.h`).
     Endpoints,
+    Access,
+    Amode,
+    BadFile,
+    Conversion,
+    FileExists,
+    FileInUse,
+    File,
+    InfoValue,
+    Io,
+    NotSame,
+    NoSpace,
+    NoSuchFile,
+    Quota,
+    ReadOnly,
+    UnsupportedDatarep,
 }
 
 impl ErrorKind {
@@ -74,7 +89,51 @@ impl ErrorKind {
             ErrorKind::RmaFlavor => 57,
             ErrorKind::ProcAborted => 58,
             ErrorKind::Endpoints => 16_001,
+            ErrorKind::Access => 20,
+            ErrorKind::Amode => 21,
+            ErrorKind::BadFile => 23,
+            ErrorKind::Conversion => 25,
+            ErrorKind::FileExists => 28,
+            ErrorKind::FileInUse => 29,
+            ErrorKind::File => 30,
+            ErrorKind::InfoValue => 33,
+            ErrorKind::Io => 35,
+            ErrorKind::NotSame => 40,
+            ErrorKind::NoSpace => 41,
+            ErrorKind::NoSuchFile => 42,
+            ErrorKind::Quota => 44,
+            ErrorKind::ReadOnly => 45,
+            ErrorKind::UnsupportedDatarep => 54,
         }
+    }
+
+    /// The kinds that ranks tell each other of as classes.
+    const TOLD: [ErrorKind; 20] = [
+        ErrorKind::Type,
+        ErrorKind::Comm,
+        ErrorKind::Arg,
+        ErrorKind::Intern,
+        ErrorKind::NoMem,
+        ErrorKind::Unsupported,
+        ErrorKind::Access,
+        ErrorKind::Amode,
+        ErrorKind::BadFile,
+        ErrorKind::Conversion,
+        ErrorKind::FileExists,
+        ErrorKind::FileInUse,
+        ErrorKind::Io,
+        ErrorKind::NotSame,
+        ErrorKind::NoSpace,
+        ErrorKind::NoSuchFile,
+        ErrorKind::Quota,
+        ErrorKind::ReadOnly,
+        ErrorKind::UnsupportedDatarep,
+        ErrorKind::InfoValue,
+    ];
+
+    /// The kind of a class that another rank has told; `None`: there is none among those that are told.
+    pub fn of_class(class: i32) -> Option<ErrorKind> {
+        ErrorKind::TOLD.into_iter().find(|kind| kind.class() == class)
     }
 
     /// The error class to which a component's status belongs.

@@ -180,6 +180,19 @@ pub fn of_host(r: &Resolved, params: &HostParams, process: &Process) -> InForce 
     }
 }
 
+/// Makes the value in force of the parameter that selects the components of a framework of files, which are chosen with the first file.
+pub fn of_files(r: &Resolved) -> InForce {
+    match &r.value {
+        Value::List { negated: true, .. } => {
+            InForce::told(r, "", "with the first file: all components but those behind the ^")
+        }
+        Value::List { items, .. } if items.is_empty() => {
+            InForce::told(r, "", "empty: with the first file, all components there are")
+        }
+        _ => InForce::as_set(r),
+    }
+}
+
 /// Makes the value in force of the parameter that selects a framework's components. Where it is empty or says what to
 /// leave out (`^`), that is `names`, the components that were selected, sorted; a list of components is in force as it
 /// is set.

@@ -3,6 +3,7 @@
 use crate::accept::accepted::Accepted;
 use crate::counters;
 use crate::error::{Error, ErrorKind};
+use crate::implementation;
 use crate::values::{HostParams, Keeping, LeavePinned, ShowLoadErrors, Values};
 use oxmpi_mca::host::cri_mode;
 use oxmpi_mca_params::{Declaration, Kind, ParamError, Places, Reader, Resolver, Scope, Sources, Value};
@@ -82,8 +83,13 @@ fn declarations() -> Vec<Declaration> {
         d("mpi", "", "spc_attach", Kind::List, "", "Software performance counters to keep: names, or all. Set it to read counters by MPI_T from the start, or with mpi_spc_dump_enabled").level(6).choices(&counters::choices()),
         d("mpi", "", "spc_dump_enabled", Kind::Bool, "false", "Every rank prints its software performance counters in MPI_Finalize. Set it with mpi_spc_attach to see how a program communicates").level(6),
     ];
-    // A tool may still write these before the library starts.
-    about_sources.into_iter().chain(others.into_iter().map(|d| d.scope(Scope::LOCAL))).collect()
+    // Ranks choose components by it.
+    let equal_in_all = [
+        d("coll", "base", "prepare_after", Kind::Unsigned, "100", "Blocking collectives of a communicator that other components serve before one that has to be prepared, as coll_shm has to get memory, is prepared for it. Raise it where many communicators are made for a few collectives each, lower it to have the preparation at once").level(7).range(0, 1_000_000_000),
+    ];
+    // A tool may still write the others before the library starts.
+    let others = others.into_iter().map(|d| d.scope(Scope::LOCAL));
+    about_sources.into_iter().chain(equal_in_all).chain(others).collect()
 }
 
 /// Parameters that an instance looks at while it runs, besides the frameworks' verbosity.
@@ -132,6 +138,7 @@ pub fn declare_host(resolver: &mut Resolver) -> Vec<Error> {
         );
         wrong.push(Error::new(ErrorKind::Other, message));
     }
+    wrong.extend(implementation::declare(resolver));
     wrong
 }
 
@@ -162,6 +169,7 @@ pub fn read_host(resolver: &Resolver) -> HostParams {
         component_path: path.split(':').filter(|p| !p.is_empty()).map(PathBuf::from).collect(),
         show_load_errors: show_load_errors(text(resolver, "mca_base_component_show_load_errors")),
         abort_stack: flag(resolver, "opal_abort_print_stack"),
+        prepare_after: number(resolver, "coll_base_prepare_after"),
         abort_delay: resolver.get("opal_abort_delay").and_then(|r| r.value.as_i64()).unwrap_or(0),
         keeping: keeping(resolver),
     }

@@ -19,7 +19,7 @@ use crate::open_mpi;
 use crate::params;
 use crate::select::{Candidate, Chooser, Source};
 use crate::values::HostParams;
-use crate::{help, in_force};
+use crate::{help, implementation, in_force};
 use oxmpi_mca::{Descriptor, Status};
 use oxmpi_mca_params::{CannotSet, Declaration, Resolved, Resolver, Unknown};
 use std::cell::RefCell;
@@ -155,6 +155,9 @@ impl Registry {
     pub fn in_force(&self, name: &str, process: &Process) -> Option<InForce> {
         let r = self.resolver.get(name)?;
         if let Some(framework) = in_force::selects(&r.declaration) {
+            if Framework::FOR_FILES.contains(&framework) {
+                return Some(in_force::of_files(r));
+            }
             let selected = self.components.iter().filter(|c| c.framework == framework && c.selected);
             let names: Vec<&str> = selected.map(|c| c.name.as_str()).collect();
             return Some(in_force::of_selection(r, names));
@@ -209,6 +212,7 @@ impl Registry {
             }
         };
         list("open-mpi-parameter", self.theirs());
+        list("one-implementation", implementation::told(&self.resolver));
         // A name that only looks like one of ours is more likely misspelt.
         let theirs = |u: &Unknown| u.nearest.is_none() && open_mpi::has_parameter(&u.name);
         let (theirs, unknown): (Vec<_>, Vec<_>) = self.unknown().into_iter().partition(|u| theirs(u));

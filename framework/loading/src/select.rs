@@ -59,19 +59,20 @@ pub struct Chooser<'a> {
 }
 
 impl Chooser<'_> {
-    /// Chooses in all frameworks.
+    /// Chooses in the frameworks. No file of another one is loaded.
     ///
     /// # Safety
     /// The descriptors must be those of linked-in components.
     pub unsafe fn choose(
         &mut self,
+        frameworks: &[Framework],
         builtin: &[*const Descriptor],
         dirs: &[PathBuf],
     ) -> Result<Vec<Chosen>, Error> {
         // SAFETY: the caller's promise.
         let mut candidates = unsafe { self.candidates(builtin, dirs) };
         let mut chosen = Vec::new();
-        for framework in Framework::ALL {
+        for &framework in frameworks {
             let (of_this, rest): (Vec<_>, Vec<_>) =
                 candidates.into_iter().partition(|c| c.framework == framework);
             candidates = rest;

@@ -49,7 +49,7 @@ fn choose(variables: &[(&str, &str)], dirs: &[PathBuf]) -> Result<(Vec<String>, 
     let mut chooser = Chooser { resolver: &mut resolver, params: &params, logger: &logger, help: &help };
     let builtin: [*const Descriptor; 4] = [&SHM, &LOOP, &OB1, &BASIC];
     // SAFETY: statics of this test.
-    let chosen = unsafe { chooser.choose(&builtin, dirs) }.map_err(|e| e.message)?;
+    let chosen = unsafe { chooser.choose(&Framework::ALL, &builtin, dirs) }.map_err(|e| e.message)?;
     let names = chosen.iter().map(|c| c.component.name.to_owned()).collect();
     Ok((names, shown.into_inner()))
 }

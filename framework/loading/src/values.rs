@@ -26,6 +26,8 @@ pub struct HostParams {
     pub spc_attach: Vec<bool>,
     pub component_path: Vec<PathBuf>,
     pub show_load_errors: ShowLoadErrors,
+    /// Collectives of a communicator before a component is prepared for it.
+    pub prepare_after: u32,
     /// Before an abort: say where this process is, and wait for so many seconds (below 0: for ever).
     pub abort_stack: bool,
     pub abort_delay: i64,

@@ -36,6 +36,7 @@ impl Instance {
         }
         self.life().resting.store(true, Ordering::Release);
         self.dump_counters();
+        self.close_files(false);
         self.close_windows();
         let live = std::mem::take(&mut *self.life().live.lock());
         let predefined = self.life().predefined.lock();
@@ -106,6 +107,7 @@ impl Instance {
     /// Closes windows, communicators and everything that the instance has opened, in the order users before what they
     /// use. Called once, by the end of the instance.
     fn close(&self) {
+        self.close_files(true);
         self.close_windows();
         let predefined = self.life().predefined.lock().take();
         let live = std::mem::take(&mut *self.life().live.lock());

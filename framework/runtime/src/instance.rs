@@ -26,18 +26,19 @@
 //! **Ownership.** Communicators hold the instance; the instance holds world and self until it is
 //! finalized, and knows the others weakly, to close them then.
 
+use crate::coll::preparing::prepare_first;
 use crate::coll::services::SERVICES;
 use crate::gid::{self};
 use crate::group::{Group, ProcId};
 use crate::host_requests::makers;
-use crate::objects::{Callbacks, Communicator, Instance, Parts, Predefined, Settings};
+use crate::objects::{Callbacks, Communicator, ComponentSources, Instance, Parts, Predefined, Settings};
 use crate::plan::Plan;
 use crate::services::card::{self};
 use crate::spc;
 use crate::telling::show_help;
 use oxmpi_btl::BtlHandle;
 use oxmpi_loading::Level;
-use oxmpi_loading::accept::accepted::Pml;
+use oxmpi_loading::accept::accepted::{Framework, Pml};
 use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_loading::in_force::{self, InForce, Process};
 use oxmpi_loading::log::Logger;
@@ -112,7 +113,12 @@ impl Instance {
         let quiet = |_: &str, _: &[&str]| {};
         let mut chooser = Chooser { resolver: &mut resolver, params: &params, logger: &logger, help: &quiet };
         // SAFETY: `Config::builtin` holds descriptors of linked-in components.
-        let chosen = unsafe { chooser.choose(&config.builtin, &config.component_dirs)? };
+        let chosen =
+            unsafe { chooser.choose(&Framework::AT_START, &config.builtin, &config.component_dirs)? };
+        // Their components are chosen when the first file is opened.
+        for framework in Framework::FOR_FILES {
+            resolver.selection(framework.name())?;
+        }
         let mut components = Vec::new();
         for c in chosen {
             let values = params::component_params(&mut resolver, &c.component)?;
@@ -127,9 +133,14 @@ impl Instance {
                 show_help(&client, "runtime", help::HOST, warning.topic, &args);
             }
         }
-        let callbacks =
-            Callbacks { unclaimed: crate::host::unclaimed, makers: makers(), coll_services: SERVICES };
-        let settings = Settings { resolver: RwLock::new(resolver), params, logger };
+        let callbacks = Callbacks {
+            unclaimed: crate::host::unclaimed,
+            makers: makers(),
+            coll_services: SERVICES,
+            coll_preparer: prepare_first,
+        };
+        let sources = ComponentSources { dirs: config.component_dirs, builtin: config.builtin };
+        let settings = Settings { resolver: RwLock::new(resolver), params, sources, logger };
         let instance = Instance::assemble(client, settings, config.level, config.gate, callbacks);
         let instance = Arc::new(instance);
         // SAFETY: `unclaimed` takes an instance, which goes with its table.
@@ -244,7 +255,11 @@ impl Instance {
     pub fn in_force(&self, full_name: &str) -> Option<InForce> {
         let r = self.param(full_name)?;
         let process = Process::of(self.client().facts(), self.level()).with_cris(self.cris().len() as u32);
-        self.parts().and_then(|parts| parts.in_force(&r, self.host_params(), &process)).or_else(|| {
+        let of_files =
+            self.opened_file_parts().and_then(|parts| parts.in_force(&r, self.host_params(), &process));
+        let told = of_files
+            .or_else(|| self.parts().and_then(|parts| parts.in_force(&r, self.host_params(), &process)));
+        told.or_else(|| {
             Some(in_force::of_host(&r, &params::read_host(&self.settings().resolver.read()), &process))
         })
     }
@@ -274,7 +289,8 @@ impl Instance {
     }
     /// Opened components, as framework and name.
     pub fn components(&self) -> Vec<(&'static str, &'static str)> {
-        self.parts().map_or_else(Vec::new, |p| p.components())
+        let of_files = self.opened_file_parts().map_or_else(Vec::new, |parts| parts.components());
+        self.parts().map_or_else(Vec::new, |p| p.components()).into_iter().chain(of_files).collect()
     }
     /// The text that MPI_Get_library_version returns.
     pub fn library_version(&self) -> String {

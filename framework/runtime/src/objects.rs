@@ -30,17 +30,21 @@ use crate::window::memory::Memory;
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_void;
 use oxmpi_btl::{BtlAttrs, BtlHandle, BtlServices, Reach};
-use oxmpi_coll::{CollFn, CollServices};
+use oxmpi_coll::{CollFn, CollServices, CollTable};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_emulation::requester::{Context, Endpoint, Lost};
 use oxmpi_loading::accept::accepted::{Accepted, CollComponent, Framework, OscComponent, Pml};
+use oxmpi_loading::accept::{FbtlComponent, FcollComponent, FsComponent};
+use oxmpi_loading::error::Error;
 use oxmpi_loading::log::Logger;
 use oxmpi_loading::values::HostParams;
 use oxmpi_loading::values::Values;
 use oxmpi_mca::host::ProgressFn;
 use oxmpi_mca::request::RequestOps;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use oxmpi_mca::{AmReceive, Cri, Entry, HostTable, JobInfo, MsgStatus, RequestHeader, Status};
+use oxmpi_mca::{
+    AmReceive, Cri, Descriptor, Entry, HostTable, JobInfo, MsgStatus, RequestHeader, Status, WakingWord,
+};
 use oxmpi_mca_params::Resolver;
 use oxmpi_osc::Verbs;
 use oxmpi_osc::{Mapped, WinComm};
@@ -50,6 +54,7 @@ use oxmpi_waiting::Waiting;
 use oxmpi_wireup as wireup;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock, Weak};
 
 /// One rank: its parts. Each part keeps its own state; what others need of one are the functions of it.
@@ -63,6 +68,7 @@ pub struct Instance {
     makers: Makers,
     /// The services that collective components get outside of plans (`coll/services.rs`).
     coll_services: &'static CollServices,
+    coll_preparer: CollFn,
     job: JobInfo,
     cris: Box<[Cri]>,
     am: AmTable,
@@ -74,6 +80,7 @@ pub struct Instance {
     ports: OpenPorts,
     service: Service,
     emulation: Emulation,
+    files: Files,
     byte: Box<ByteType>,
     client: wireup::Client,
     /// Something was published, so addresses are exchanged.
@@ -103,7 +110,15 @@ pub(crate) struct Settings {
     pub(crate) resolver: RwLock<Resolver>,
     /// Those of the host, as it uses them.
     pub(crate) params: HostParams,
+    /// Where components are looked for that are opened later.
+    pub(crate) sources: ComponentSources,
     pub(crate) logger: Logger,
+}
+
+/// Where components come from: folders, first to last, and descriptors of linked-in ones.
+pub(crate) struct ComponentSources {
+    pub(crate) dirs: Vec<PathBuf>,
+    pub(crate) builtin: Vec<*const Descriptor>,
 }
 
 /// Requests for counting, and counts of what is gone.
@@ -143,6 +158,8 @@ pub(crate) struct Callbacks {
     pub unclaimed: AmReceive,
     pub makers: Makers,
     pub coll_services: &'static CollServices,
+    /// Stands in for a collective component that is to be prepared.
+    pub coll_preparer: CollFn,
 }
 
 /// The communicators that the instance itself holds.
@@ -232,17 +249,49 @@ pub(crate) struct Text {
 /// The component of each collective.
 pub(crate) type Layer = [(CollFn, *mut c_void); SLOTS];
 
+/// The component of each collective, called and planned.
+pub(crate) struct Layers {
+    pub(crate) blocking: Layer,
+    pub(crate) plans: Layer,
+}
+
 /// A module that is in use.
 pub(crate) struct Served {
     pub(crate) component: usize,
     pub(crate) module: *mut c_void,
 }
 
+/// A component's offer for a communicator.
+pub(crate) struct Offer {
+    pub(crate) priority: i32,
+    pub(crate) served: Served,
+    pub(crate) table: CollTable,
+    pub(crate) plans: CollTable,
+    pub(crate) readiness: Mutex<Readiness>,
+}
+
+/// How far a component is with a communicator. One without a preparation is ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Readiness {
+    Unprepared,
+    Preparing,
+    Ready,
+    /// In all ranks; those below serve in its place.
+    Refused,
+    /// The ranks may know different things of it; blocking collectives that it would serve answer this error.
+    Undecided(Status),
+}
+
 /// The collectives of one communicator.
 pub(crate) struct CollStack {
-    pub(crate) slots: Layer,
-    pub(crate) plans: Layer,
-    pub(crate) served: Vec<Served>,
+    /// The last of `kept`.
+    pub(crate) layers: AtomicPtr<Layers>,
+    #[allow(clippy::vec_box, reason = "the addresses are in use while the list grows")]
+    pub(crate) kept: Mutex<Vec<Box<Layers>>>,
+    /// By ascending priority.
+    pub(crate) offers: Vec<Offer>,
+    /// Collectives that another component served in place of one that is not prepared yet. Used by one thread at a time.
+    pub(crate) early: AtomicU32,
     /// Of nonblocking and persistent ones.
     pub numbers: Numbers,
     pub(crate) components: *const [CollComponent],
@@ -390,6 +439,55 @@ pub(crate) struct Parts {
     pub colls: Vec<CollComponent>,
     /// In the order of opening; the best is found anew for each window.
     pub oscs: Vec<OscComponent>,
+}
+
+/// The opened components of the frameworks of files.
+pub(crate) struct FileParts {
+    pub(crate) contexts: Contexts,
+    pub(crate) fss: Vec<FsComponent>,
+    pub(crate) fbtls: Vec<FbtlComponent>,
+    pub(crate) fcolls: Vec<FcollComponent>,
+}
+
+/// Everything that an instance has for files: nothing before the first one is opened.
+#[derive(Default)]
+pub(crate) struct Files {
+    /// The components, or why there are none.
+    pub(crate) parts: OnceLock<Result<FileParts, Error>>,
+    /// Those who end an operation of a file add to it.
+    pub(crate) bell: WakingWord,
+    /// Open files, which are closed when the instance ends.
+    pub(crate) open: Mutex<Vec<Weak<dyn EndsWithInstance>>>,
+    /// Words of shared file pointers by group.
+    pub(crate) pointers: Mutex<Vec<Arc<dyn Any + Send + Sync>>>,
+    /// Operations under way that have to be looked for.
+    #[allow(clippy::vec_box, reason = "the addresses are in use while the list grows")]
+    pub(crate) sought: Mutex<Vec<Box<Sought>>>,
+    pub(crate) counts: FileCounts,
+}
+
+/// An object that is closed when the instance ends, and was not before.
+pub(crate) trait EndsWithInstance: Send + Sync {
+    /// Closes it without communication.
+    fn end(&self);
+}
+
+/// A component whose completions are looked for in turns of progress while operations are under way.
+pub(crate) struct Sought {
+    pub(crate) component: FbtlComponent,
+    /// Operations under way.
+    pub(crate) under_way: oxmpi_mca::sync::AtomicU32,
+}
+
+/// Counters of files.
+#[derive(Default)]
+pub(crate) struct FileCounts {
+    pub(crate) opened: AtomicU64,
+    pub(crate) bytes_read: AtomicU64,
+    pub(crate) bytes_written: AtomicU64,
+    pub(crate) transfers: AtomicU64,
+    pub(crate) pieces: AtomicU64,
+    pub(crate) collective: AtomicU64,
 }
 
 /// A window of one local rank.

@@ -1,10 +1,13 @@
 //! Opening the chosen components, and closing them.
 
-use crate::objects::{ComponentCtx, Contexts, Instance, Parts};
+use crate::objects::{ComponentCtx, Contexts, FileParts, Instance, Parts};
 use crate::reached::Transports;
 use oxmpi_btl::BtlHandle;
 use oxmpi_loading::accept::accepted::{CollComponent, Framework, OscComponent, Pml};
-use oxmpi_loading::accept::{accept_btl, accept_coll, accept_osc, accept_pml};
+use oxmpi_loading::accept::{FbtlComponent, FcollComponent, FsComponent};
+use oxmpi_loading::accept::{
+    accept_btl, accept_coll, accept_fbtl, accept_fcoll, accept_fs, accept_osc, accept_pml,
+};
 use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_loading::log::Logger;
 use oxmpi_loading::select::Chosen;
@@ -23,6 +26,9 @@ struct Opening {
     pml: Option<(i32, Pml)>,
     colls: Vec<CollComponent>,
     oscs: Vec<OscComponent>,
+    fss: Vec<FsComponent>,
+    fbtls: Vec<FbtlComponent>,
+    fcolls: Vec<FcollComponent>,
 }
 
 impl Parts {
@@ -70,6 +76,39 @@ impl Parts {
         close_users(logger, Some(&self.pml), &self.colls, &self.oscs);
         transports.close();
         close_btls(logger, &self.btls);
+    }
+}
+
+impl FileParts {
+    /// Opens the chosen components of the frameworks of files. An error if one that somebody named cannot be used; then all that was opened is closed
+    /// again.
+    pub fn open(instance: &Instance, components: Vec<(Chosen, Values)>) -> Result<FileParts, Error> {
+        let mut opening = Opening::default();
+        let opened = opening.open_all(instance, components);
+        let Opening { contexts, fss, fbtls, fcolls, .. } = opening;
+        let parts = FileParts { contexts, fss, fbtls, fcolls };
+        match opened {
+            Ok(()) => Ok(parts),
+            Err(why) => {
+                parts.end_components();
+                // Components may have kept the addresses.
+                std::mem::forget(parts);
+                Err(why)
+            }
+        }
+    }
+
+    /// Finalizes all components; no file is open. Nothing of them is called afterwards.
+    pub fn end_components(&self) {
+        for c in &self.fcolls {
+            (c.module.finalize)(c.module.state);
+        }
+        for c in &self.fbtls {
+            (c.module.finalize)(c.module.state);
+        }
+        for c in &self.fss {
+            (c.module.finalize)(c.module.state);
+        }
     }
 }
 
@@ -205,6 +244,24 @@ impl Opening {
                 let module = unsafe { accept_osc(&opened, place) }.map_err(UnusedReason::refusal)?;
                 let module = module.ok_or_else(UnusedReason::nothing)?;
                 self.oscs.push(OscComponent { name: ctx.name, module });
+            }
+            Framework::Fs => {
+                // SAFETY: the component filled `opened` with a file system component's pointers, which are its own.
+                let component =
+                    unsafe { accept_fs(&opened, ctx.name, place) }.map_err(UnusedReason::refusal)?;
+                self.fss.push(component.ok_or_else(UnusedReason::nothing)?);
+            }
+            Framework::Fbtl => {
+                // SAFETY: as above, with the pointers of a component that transfers.
+                let component =
+                    unsafe { accept_fbtl(&opened, ctx.name, place) }.map_err(UnusedReason::refusal)?;
+                self.fbtls.push(component.ok_or_else(UnusedReason::nothing)?);
+            }
+            Framework::Fcoll => {
+                // SAFETY: as above, with the pointers of a component that plans.
+                let component =
+                    unsafe { accept_fcoll(&opened, ctx.name, place) }.map_err(UnusedReason::refusal)?;
+                self.fcolls.push(component.ok_or_else(UnusedReason::nothing)?);
             }
         }
         Ok(())

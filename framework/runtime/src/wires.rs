@@ -24,8 +24,10 @@ pub(crate) mod tag {
     pub const SPLIT: i32 = i32::MIN + 1;
     /// Facts that a leader passes on to its group.
     pub const SPREAD: i32 = i32::MIN + 2;
+    /// The words of ranks about a collective component that they have prepared.
+    pub const PREPARE: i32 = i32::MIN + 3;
     /// The words of all ranks of a group, on their way to one.
-    pub const COLLECT: i32 = i32::MIN + 3;
+    pub const COLLECT: i32 = i32::MIN + 4;
 }
 
 /// Kinds of calls that have a wire.

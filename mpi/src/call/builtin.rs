@@ -20,8 +20,17 @@ linked_in! {
     BTL_VERBS = btl_verbs::descriptor;
     PML_OB1 = pml_ob1::descriptor;
     COLL_BASIC = coll_basic::descriptor;
+    COLL_SHM = coll_shm::descriptor;
+    COLL_TUNED = coll_tuned::descriptor;
     OSC_PT2PT = osc_pt2pt::descriptor;
     OSC_RDMA = osc_rdma::descriptor;
+    FS_LUSTRE = fs_lustre::descriptor;
+    FS_NFS = fs_nfs::descriptor;
+    FS_UFS = fs_ufs::descriptor;
+    FBTL_POSIX = fbtl_posix::descriptor;
+    FBTL_URING = fbtl_uring::descriptor;
+    FCOLL_INDIVIDUAL = fcoll_individual::descriptor;
+    FCOLL_TWOPHASE = fcoll_twophase::descriptor;
 }
 
 /// Descriptors of all linked-in components.

@@ -41,6 +41,7 @@ pub enum Kind {
     Sync = 10,
     Threadcomm = 11,
     Stream = 12,
+    File = 13,
 }
 
 const GENERATION_BITS: u32 = 8;

@@ -1,7 +1,7 @@
 //! Objects that a program has not freed when MPI is finalized: taken down, and told if
 //! `mpi_show_handle_leaks` asks for it.
 //!
-//! Communicators and windows go with the world or the session they belong to. Datatypes, operations, groups and
+//! Communicators, windows and files go with the world or the session they belong to. Datatypes, operations, groups and
 //! attribute keys belong to none; they go with the last user of MPI. Info objects and error handlers stay,
 //! because their functions may be called after MPI_Finalize as well (MPI 5.0 §11.4.1).
 
@@ -10,7 +10,7 @@ use crate::call::process::Process;
 use crate::comm::lifetime;
 use crate::error::handler;
 use crate::session::WORLD;
-use crate::{attr, comm, datatype, ext_sync, group, info, op, probe, request, win};
+use crate::{attr, comm, datatype, ext_sync, file, group, info, op, probe, request, win};
 
 /// Handles of one kind that are named singly in the report.
 const NAMED: usize = 8;
@@ -29,6 +29,9 @@ pub fn take_down(process: &Process, number: u64, last: bool) {
     for handle in windows(number, last) {
         drop(win::TABLE.remove(handle));
     }
+    for handle in files(number, last) {
+        drop(file::TABLE.remove(handle));
+    }
     lifetime::take_down(process, of);
     if last {
         empty(&datatype::TABLE);
@@ -45,6 +48,14 @@ fn windows(number: u64, last: bool) -> Vec<usize> {
         win::TABLE.get(*handle).is_some_and(|w| last || w.comm().group().session() == number)
     };
     win::TABLE.handles().into_iter().filter(of).collect()
+}
+
+/// Those of the user `number`, or all.
+fn files(number: u64, last: bool) -> Vec<usize> {
+    let of = |handle: &usize| {
+        file::TABLE.get(*handle).is_some_and(|f| last || f.file.comm().group().session() == number)
+    };
+    file::TABLE.handles().into_iter().filter(of).collect()
 }
 
 fn empty<T>(table: &'static Table<T>) {
@@ -72,6 +83,7 @@ fn report(
     lines.extend(named("communicator", &communicators));
     let hex = |handles: Vec<usize>| handles.iter().map(|h| format!("{h:#x}")).collect::<Vec<_>>();
     lines.extend(named("window", &hex(windows(number, last))));
+    lines.extend(named("file", &hex(files(number, last))));
     if !last {
         return lines;
     }

@@ -1,13 +1,13 @@
 //! How the body of a function of the C interface is run: with a look whether MPI runs, and with its failure told to the
 //! handler that must hear of it.
 
-use super::failure::{Failure, Res};
+use super::failure::Res;
 use super::handler::ErrorObject;
 use super::raise::{raise, raise_on, raise_without_call};
 use crate::call::entry::Inside;
 use crate::call::process::{self, Process};
 use crate::constants::*;
-use crate::types::{Comm, File};
+use crate::types::Comm;
 use core::ffi::c_int;
 use oxmpi_mca::Entry;
 
@@ -72,22 +72,6 @@ pub fn call_outside(
 pub fn call_any_time(name: &'static str, body: impl FnOnce() -> Res) -> c_int {
     match body() {
         Ok(()) => MPI_SUCCESS,
-        Err(failure) => raise_without_call(name, ErrorObject::Nothing, failure),
-    }
-}
-
-/// The error of a function of later work.
-pub fn not_there() -> Failure {
-    let text = "this function is not in this version of oxmpi; `mpi-info --help functions` lists what is";
-    Failure::new(MPI_ERR_UNSUPPORTED_OPERATION, text)
-}
-
-/// Body of the functions of later work on files. No file is ever open, so the error is one on MPI_FILE_NULL, whose
-/// handler returns it by default (MPI 5.0 §14.7): a program with another way to its data goes on.
-#[cold]
-pub fn unsupported_file(here: Inside, name: &'static str) -> c_int {
-    match process::require() {
-        Ok(_) => call_on(here, name, ErrorObject::File(File(MPI_FILE_NULL)), |_, _| Err(not_there())),
         Err(failure) => raise_without_call(name, ErrorObject::Nothing, failure),
     }
 }

@@ -33,8 +33,12 @@ impl From<oxmpi_runtime::Error> for Failure {
 
 impl From<Status> for Failure {
     fn from(s: Status) -> Failure {
-        let message = if s.0 <= OF_USER { "a callback function returned it" } else { s.name() };
-        Failure { code: class_of(s), message: message.to_string() }
+        let message = match s {
+            s if s.0 <= OF_USER => "a callback function returned it".to_string(),
+            s if oxmpi_runtime::file::class_of_system(s).is_some() => oxmpi_runtime::file::error_words(s),
+            s => s.name().to_string(),
+        };
+        Failure { code: class_of(s), message }
     }
 }
 
@@ -65,7 +69,7 @@ pub fn class_of(s: Status) -> c_int {
         Status::RMA_SHARED => MPI_ERR_RMA_SHARED,
         Status::RMA_FLAVOR => MPI_ERR_RMA_FLAVOR,
         Status(n) if n <= OF_USER => OF_USER - n,
-        _ => MPI_ERR_INTERN,
+        _ => oxmpi_runtime::file::class_of_system(s).unwrap_or(MPI_ERR_INTERN),
     }
 }
 

@@ -14,7 +14,6 @@ use crate::constants::*;
 use crate::types::{Comm, Errhandler, File, Session, Win};
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use parking_lot::Mutex;
 
 /// `MPI_Comm_errhandler_function`, and those of windows, files and sessions, whose first parameter
 /// points to another kind of handle.
@@ -172,19 +171,4 @@ pub fn create(function: usize, kind: HandlerKind, out: Out<Errhandler>) -> Res {
         user.handle.store(handle, Ordering::Relaxed);
     }
     write(out, "errhandler", Errhandler(handle))
-}
-
-/// The default handler of files, which is that of MPI_FILE_NULL (MPI 5.0 §14.7).
-static FILES: Mutex<Handler> = Mutex::new(Handler::Return);
-
-/// The handler of a file; nothing but the default one exists in this version.
-pub fn of_file(file: File) -> Option<Handler> {
-    (file.0 == MPI_FILE_NULL).then(|| FILES.lock().clone())
-}
-
-/// Another default handler of files.
-pub fn set_of_files(handler: Handler) {
-    // The old one is dropped outside the lock.
-    let old = core::mem::replace(&mut *FILES.lock(), handler);
-    drop(old);
 }

@@ -3,15 +3,13 @@
 use super::body::{call_any_time, call_on};
 use super::codes;
 use super::failure::{Failure, Res};
-use super::handler::{
-    ErrorObject, Handler, HandlerKind, create, get, give_up, handle, of_file, set_of_files,
-};
+use super::handler::{ErrorObject, Handler, HandlerKind, create, get, give_up, handle};
 use super::raise::raise_on;
 use crate::call::entry::Inside;
 use crate::call::memory::{Out, read, write};
 use crate::constants::*;
 use crate::types::{Comm, Errhandler, File, Session, Win};
-use crate::{comm, session, win};
+use crate::{comm, file, session, win};
 use core::ffi::c_int;
 
 mpi_fn! {
@@ -96,23 +94,19 @@ impl Handled for Session {
     }
 }
 
-/// No file but the null one, which stands for the files to come.
-fn no_file(file: File) -> Failure {
-    Failure::new(MPI_ERR_FILE, format!("file {:#x} is no file", file.0))
-}
-
 impl Handled for File {
     const KIND: HandlerKind = HandlerKind::File;
     fn on(self) -> ErrorObject {
         ErrorObject::File(self)
     }
     fn get(self) -> Res<Handler> {
-        of_file(self).ok_or_else(|| no_file(self))
+        file::handler_of(self).map_or_else(
+            || file::require(self).and_then(|_| Err(Failure::new(MPI_ERR_FILE, "fh is no file"))),
+            Ok,
+        )
     }
     fn set(self, handler: Handler) -> Res {
-        of_file(self).ok_or_else(|| no_file(self))?;
-        set_of_files(handler);
-        Ok(())
+        file::set_handler_of(self, handler)
     }
 }
 

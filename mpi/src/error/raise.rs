@@ -9,12 +9,12 @@
 
 use super::codes;
 use super::failure::Failure;
-use super::handler::{ErrorObject, Handler, of_file};
+use super::handler::{ErrorObject, Handler};
 use crate::call::{gate, installation, process};
 use crate::constants::*;
 use crate::tool::event;
-use crate::types::Comm;
-use crate::{comm, session, win};
+use crate::types::{Comm, File};
+use crate::{comm, file, session, win};
 use core::ffi::c_int;
 use oxmpi_mca::Entry;
 use oxmpi_mca_params::Value;
@@ -28,7 +28,11 @@ impl ErrorObject {
             ErrorObject::Comm(c) => Some((comm::get(*c)?.handler(), c.0)),
             ErrorObject::Session(s) => Some((session::get(*s)?.handler(), s.0)),
             ErrorObject::Win(w) => Some((win::get(*w)?.handler(), w.0)),
-            ErrorObject::File(f) => Some((of_file(*f)?, f.0)),
+            // Errors of what is no file are those of MPI_FILE_NULL (MPI 5.0 §14.7).
+            ErrorObject::File(f) => match file::handler_of(*f) {
+                Some(handler) => Some((handler, f.0)),
+                None => Some((file::handler_of(File(MPI_FILE_NULL))?, MPI_FILE_NULL)),
+            },
             ErrorObject::Handler(handler) => Some((handler.clone(), 0)),
         }
     }
@@ -41,7 +45,10 @@ impl ErrorObject {
             ErrorObject::Session(s) => format!("session {:#x}", s.0),
             ErrorObject::Win(w) => format!("window {:#x}", w.0),
             ErrorObject::File(f) if f.0 == MPI_FILE_NULL => "MPI_FILE_NULL".into(),
-            ErrorObject::File(f) => format!("file {:#x}", f.0),
+            ErrorObject::File(f) => match file::require(*f) {
+                Ok(object) => format!("file {}", object.file.path().display()),
+                Err(_) => format!("file {:#x}", f.0),
+            },
         }
     }
 }
@@ -88,7 +95,8 @@ pub fn raise_without_call(name: &str, on: ErrorObject, failure: Failure) -> c_in
             // SAFETY: the function the user gave for this purpose; its parameters live here. Handles
             // of all kinds are one word, and the function's kind was checked when it was set.
             gate::run_outside_without_entry(|| unsafe { (user.function)(&mut object, &mut code) });
-            failure.code
+            // It may have changed what the function returns (MPI 5.0 §9.3.1).
+            code
         }
         Handler::Fatal => die(name, &on, "MPI_ERRORS_ARE_FATAL", &failure),
         Handler::Abort => die(name, &on, "MPI_ERRORS_ABORT", &failure),

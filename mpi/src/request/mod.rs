@@ -20,7 +20,7 @@ pub use find::{
     done, find, find_attached, find_either, give_sent, held, on, pending_or_null, persistent_done, uses,
     wrong,
 };
-pub use owner::{Outcome, give, give_of_window, hold, truncated};
+pub use owner::{Outcome, give, give_of_file, give_of_window, hold, truncated};
 pub use word::{
     Header, complete, give_alone, hand_over, handle_of, inactive, is_persistent, is_shared, mark_live, ready,
     retake, was_cancelled,

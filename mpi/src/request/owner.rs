@@ -1,9 +1,10 @@
-//! The communicator or window that a request belongs to: the user gets a request with that, and its errors go there.
+//! The communicator, window or file that a request belongs to: the user gets a request with that, and its errors go there.
 
 use super::word::{BITS, FREED, Header, LIVE, comm_word, handle_of};
 use crate::comm::CommObject;
 use crate::constants::*;
 use crate::error::{ErrorObject, Failure};
+use crate::file::FileObject;
 use crate::types::Request;
 use crate::win::WinObject;
 use core::ptr::{null, with_exposed_provenance};
@@ -13,7 +14,11 @@ use oxmpi_mca::{MsgStatus, Status as Code};
 /// The address is that of a [`WinObject`]: the request is one of a window. Part of the address for all who compare
 /// addresses of communicators.
 pub const WINDOW: usize = 8;
-const _: () = assert!(align_of::<WinObject>() > WINDOW && align_of::<CommObject>() > WINDOW);
+/// The same for a [`FileObject`].
+pub const FILE: usize = 16;
+const _: () = assert!(
+    align_of::<WinObject>() > FILE && align_of::<CommObject>() > FILE && align_of::<FileObject>() > FILE
+);
 
 /// Makes a request that a component gave the user's.
 #[inline(always)]
@@ -28,13 +33,19 @@ pub fn give_of_window(object: &'static WinObject, req: Header) -> Request {
     handle_of(req)
 }
 
+/// The same for a request of a file.
+pub fn give_of_file(object: &'static FileObject, req: Header) -> Request {
+    comm_word(req).store(core::ptr::from_ref(object).expose_provenance() | FILE | LIVE, Ordering::Relaxed);
+    handle_of(req)
+}
+
 /// The library keeps a request that it started on behalf of the user: the communicator counts as used
 /// until that is complete, and no handle leads to it.
 pub fn hold(object: &CommObject, req: Header) {
     comm_word(req).store(core::ptr::from_ref(object).expose_provenance() | FREED, Ordering::Relaxed);
 }
 
-/// The object an error of a request goes to: the address of a communicator, with the bit [`WINDOW`] of a window, or 0.
+/// The object an error of a request goes to: the address of a communicator, with the bit [`WINDOW`] of a window or [`FILE`] of a file, or 0.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Owner(usize);
 
@@ -47,14 +58,29 @@ impl Owner {
         self.0
     }
 
-    /// The communicator; `None`: there is none, or it is a window.
+    /// The communicator; `None`: there is none, or it is a window or a file.
     ///
     /// # Safety
     /// The object of the request lives.
     pub unsafe fn comm<'a>(self) -> Option<&'a CommObject> {
-        let comm = if self.0 & WINDOW == 0 { with_exposed_provenance::<CommObject>(self.0) } else { null() };
+        let comm = if self.0 & (WINDOW | FILE) == 0 {
+            with_exposed_provenance::<CommObject>(self.0)
+        } else {
+            null()
+        };
         // SAFETY: null, or what `give` put there, which lives.
         unsafe { comm.as_ref() }
+    }
+
+    /// The file; `None`: it is another object.
+    ///
+    /// # Safety
+    /// The object of the request lives.
+    pub unsafe fn file<'a>(self) -> Option<&'a FileObject> {
+        let file =
+            if self.0 & FILE == 0 { null() } else { with_exposed_provenance::<FileObject>(self.0 & !FILE) };
+        // SAFETY: null, or what `give_of_file` put there, which lives.
+        unsafe { file.as_ref() }
     }
 
     /// The object whose handler hears of errors.
@@ -66,6 +92,10 @@ impl Owner {
             let window = with_exposed_provenance::<WinObject>(self.0 & !WINDOW);
             // SAFETY: what `give_of_window` put there, which lives.
             return ErrorObject::Win(unsafe { &*window }.handle());
+        }
+        // SAFETY: the caller's promise.
+        if let Some(file) = unsafe { self.file() } {
+            return ErrorObject::File(file.handle());
         }
         // SAFETY: the caller's promise.
         unsafe { self.comm() }.map_or(ErrorObject::Nothing, |comm| ErrorObject::Comm(comm.handle()))
@@ -139,7 +169,17 @@ impl Outcome {
         match failed.status.error {
             // Of data that did not leave this process nothing is known.
             Code::TRUNCATED if failed.status.source != MPI_ANY_SOURCE => truncated(&failed.status),
-            other => other.into(),
+            other => {
+                let failure = Failure::from(other);
+                // SAFETY: as for `on`.
+                match unsafe { failed.owner.file() } {
+                    Some(object) => Failure {
+                        message: format!("{}: {}", object.file.path().display(), failure.message),
+                        ..failure
+                    },
+                    None => failure,
+                }
+            }
         }
     }
 

@@ -11,6 +11,7 @@
 //! | `osc_win_…` of calls | the window | counted from the first start of a handle on |
 //! | `rcache_base_…` | the registration cache | always counted, in words of what is used anyway |
 //! | `runtime_waits_…` | the list of waiting threads, words of each thread's context | where a thread is about to sleep, where a wait ends |
+//! | `runtime_files_…` | words of the instance | always counted, for each open and each list of pieces |
 //! | `runtime_thread_level` | the instance | none |
 //!
 //! Where Open MPI has a variable of the same meaning it has the same name.
@@ -22,6 +23,7 @@ use super::window_pvar::{self, Count};
 use crate::call::memory::{Out, Text};
 use crate::constants::*;
 use core::ffi::{c_char, c_int};
+use oxmpi_runtime::file::FileCounters;
 use oxmpi_runtime::{Communicator, CriCounts, OfComm, RegistrationCounts, WaitCounts, Window, spc};
 use std::sync::{OnceLock, Weak};
 
@@ -49,6 +51,8 @@ pub enum ValueSource {
     Registrations(usize),
     /// One of [`WaitCounts::named`].
     Waits(usize),
+    /// One of [`FileCounters::named`].
+    Files(usize),
     ThreadLevel,
 }
 
@@ -129,6 +133,7 @@ impl Variable {
             ValueSource::Window(count) => count.of(&*window()?),
             ValueSource::Registrations(which) => instance.registration_counts().named()[which].1,
             ValueSource::Waits(which) => instance.wait_counts().named()[which].1,
+            ValueSource::Files(which) => instance.file_counters().named()[which].1,
             ValueSource::ThreadLevel => instance.level() as u64,
             ValueSource::OutOfSequence => counts()?.out_of_sequence,
             ValueSource::OutOfSequenceNow => counts()?.out_of_sequence_now,
@@ -172,6 +177,7 @@ pub fn all() -> &'static [Variable] {
         all.extend(of_windows());
         all.extend(of_registrations());
         all.extend(of_waits());
+        all.extend(of_files());
         all.push(Variable {
             name: "runtime_thread_level".into(),
             category: "runtime",
@@ -259,6 +265,29 @@ fn of_cris() -> impl Iterator<Item = Variable> {
 }
 
 /// Of threads that wait among others.
+fn of_files() -> impl Iterator<Item = Variable> {
+    const WHAT: [&str; 6] = [
+        "Files opened",
+        "Bytes read from files",
+        "Bytes written to files",
+        "Lists of pieces that were given to a component to transfer",
+        "Pieces in these lists",
+        "Collective accesses to files",
+    ];
+    let names = FileCounters::default().named().map(|(name, _)| name);
+    names.into_iter().zip(WHAT).enumerate().map(|(i, (name, what))| Variable {
+        name: name.into(),
+        category: "runtime",
+        desc: what.into(),
+        level: 4,
+        class: if name.contains("bytes") { MPI_T_PVAR_CLASS_AGGREGATE } else { MPI_T_PVAR_CLASS_COUNTER },
+        source: ValueSource::Files(i),
+        bound: Binding::Nothing,
+        readonly: false,
+        continuous: true,
+    })
+}
+
 fn of_waits() -> impl Iterator<Item = Variable> {
     const WHAT: [&str; 7] = [
         "Waits that began while another thread owned progress, and whose thread was parked until its own requests were complete",

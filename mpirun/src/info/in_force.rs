@@ -89,6 +89,7 @@ fn sources(known: &ExplanationSources<'_>, r: &Resolved) -> Option<InForce> {
             (profiles, "empty: the profiles of this installation, then the current folder")
         }
         "mca_base_param_file_prefix" | "mca_base_envar_file_prefix" => (String::new(), "empty: no file"),
+        "io" | "sharedfp" => (String::new(), "empty: the one implementation"),
         "mca_base_env_list" => (String::new(), "empty: none beside those of -x"),
         _ => return None,
     };

@@ -42,8 +42,8 @@ pub fn mpich(folder: &Path) -> Result<Fetched, String> {
     unpacked(&home).ok_or_else(|| "Debian's source package mpich has no test/mpi".into())
 }
 
-/// The original sources of a Debian package, without Debian's changes, in `home/source`.
-pub fn debian(home: &Path, package: &str) -> Result<Fetched, String> {
+/// The original sources of a Debian package, without Debian's changes, in `home/source`; of that release, or of this one or the next.
+pub fn debian(home: &Path, package: &str, release: Option<&str>) -> Result<Fetched, String> {
     let folder = home.join("source");
     let found = || {
         let tar = fs::read_dir(home).ok()?.flatten().find_map(|entry| {
@@ -55,8 +55,12 @@ pub fn debian(home: &Path, package: &str) -> Result<Fetched, String> {
     };
     if found().is_none() {
         let how = ["--download-only", "--tar-only"];
-        // The archive may have of the next release what it lacks of this one.
-        apt_source(home, BOOKWORM, package, &how).or_else(|_| apt_source(home, TRIXIE, package, &how))?;
+        match release {
+            Some(release) => apt_source(home, release, package, &how)?,
+            // The archive may have of the next release what it lacks of this one.
+            None => apt_source(home, BOOKWORM, package, &how)
+                .or_else(|_| apt_source(home, TRIXIE, package, &how))?,
+        }
     }
     let (tar, version) = found().ok_or_else(|| format!("Debian has no original sources of {package}"))?;
     if !folder.is_dir() {

@@ -8,8 +8,16 @@ use cargo_metadata::{Dependency, DependencyKind, Package, TargetKind};
 use std::fmt::Write;
 
 /// The contracts. A component depends on some of them; an author could on any.
-const CONTRACTS: [&str; 5] =
-    ["framework/mca", "framework/btl", "framework/pml", "framework/coll", "framework/osc"];
+const CONTRACTS: [&str; 8] = [
+    "framework/mca",
+    "framework/btl",
+    "framework/pml",
+    "framework/coll",
+    "framework/osc",
+    "framework/fs",
+    "framework/fbtl",
+    "framework/fcoll",
+];
 
 pub struct Kept<'a> {
     package: &'a Package,

@@ -16,7 +16,8 @@ use crate::state::fifos::SHARDS;
 use crate::state::locked::Locked;
 use crate::wire::{self, Parcel};
 use core::ffi::c_void;
-use oxmpi_btl::{BtlAttrs, BtlHandle, Reach, cap};
+use oxmpi_btl::{BtlAttrs, BtlHandle, MAY_WAIT, Reach, cap};
+use oxmpi_mca::host::am_tag;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use oxmpi_mca::{CriGuard, OfCri, Status};
 use std::sync::Arc;
@@ -26,8 +27,10 @@ use std::sync::Arc;
 pub struct Peer {
     // Fields that every send reads: one cache line.
     link: Link,
-    /// Largest payload behind a plain MATCH header.
-    eager_payload: u64,
+    /// Largest payload behind a plain MATCH header; at most [`MAX_EAGER`].
+    eager_payload: u32,
+    /// The tag of eager messages.
+    eager_tag: u32,
     /// Data of the FIFO's holder; it begins with the FIFO's number.
     flow: OfCri<Flow>,
 
@@ -159,7 +162,9 @@ impl Peer {
         let flow = Flow::new(base.our_credit, can_get(btl), can_put(btl));
         Peer {
             link,
-            eager_payload: eager.saturating_sub(wire::MATCH_BYTES as u64),
+            eager_payload: eager.saturating_sub(wire::MATCH_BYTES as u64) as u32,
+            eager_tag: am_tag::PML as u32
+                | if btl.attrs().flags & BtlAttrs::GATHERS != 0 { MAY_WAIT } else { 0 },
             flow: OfCri::new(ctx, flow),
             proc,
             consumed: AtomicU64::new(0),
@@ -219,7 +224,12 @@ impl Peer {
     /// Gives the largest payload behind a plain MATCH header.
     #[inline(always)]
     pub fn eager_payload(&self) -> u64 {
-        self.eager_payload
+        u64::from(self.eager_payload)
+    }
+    /// Gives the tag of eager messages, which may wait for others where the transport understands that.
+    #[inline(always)]
+    pub fn eager_tag(&self) -> u32 {
+        self.eager_tag
     }
     /// Gives the transports that share fragments, gets and puts.
     pub fn rails(&self) -> &Rails {
@@ -261,7 +271,7 @@ impl Peer {
     /// Gives the largest message that goes eagerly, in bytes with its header (first part of a rendezvous:
     /// [`Peer::rndv_limit`]).
     pub fn eager_limit(&self) -> u64 {
-        self.eager_payload + wire::MATCH_BYTES as u64
+        self.eager_payload() + wire::MATCH_BYTES as u64
     }
 
     /// Gives the largest message that may go eagerly where reading is slow, in bytes with its header; 0 where there is

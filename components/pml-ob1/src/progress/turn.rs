@@ -22,6 +22,9 @@ impl Ob1 {
     fn drain(&self, held: &mut CriGuard<'_>) -> i32 {
         let mut events = self.transfers().take_landed(held);
         let work = self.instance().cri(held.ctx()).work();
+        if work.has(Work::GATHERED) {
+            events += self.sender().complete_gathered(held);
+        }
         if work.has(Work::EARLY) {
             self.receiver().take_early(held);
         }

@@ -158,6 +158,10 @@ impl Request {
 
 /// Steps of long operations.
 impl Request {
+    /// A send is with its transport and cannot be taken back; it completes in a turn.
+    pub fn await_turn(&self) {
+        self.state.set(State::Done);
+    }
     /// All of a synchronous send went out with its header; it waits for the acknowledgement.
     pub fn await_ack_of_all(&self) {
         self.done.set(self.total.get());

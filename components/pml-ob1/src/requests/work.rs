@@ -30,6 +30,8 @@ impl Work {
     pub const BACKLOG: u32 = 1;
     /// A mark: pieces of the requests that are listed have landed.
     pub const LANDED: u32 = 2;
+    /// A mark: requests of gathered messages are complete behind the next turn of the transports.
+    pub const GATHERED: u32 = 4;
     /// A mark that stays once it is set: receives may have to be swept out (`revoke.rs`).
     pub const SWEEP: u32 = 1 << 16;
     /// A mark: messages came before their sender's SWITCH (`receive/switched.rs`).

@@ -9,8 +9,10 @@ use crate::long::parts::{Packer, pack_part};
 use crate::order::flows::Order;
 use crate::order::switch::Sending;
 use crate::peers::peer::Peer;
+use crate::requests::completer::Completer;
 use crate::requests::request::Request;
 use crate::requests::thread_state::{Sent, state_and_seat, thread_state_of};
+use crate::requests::work::Work;
 use crate::send::destination::Destination;
 use crate::send::sender::Sender;
 use crate::state::fifos::FIFO;
@@ -18,7 +20,6 @@ use crate::state::note::word_of;
 use crate::wire::{self, flag};
 use core::ptr::null_mut;
 use oxmpi_btl::SendDesc;
-use oxmpi_mca::host::am_tag;
 use oxmpi_mca::{CriGuard, Entry, OwnerGuard, Status};
 use oxmpi_pml::{Outgoing as Args, mode};
 
@@ -26,6 +27,8 @@ use oxmpi_pml::{Outgoing as Args, mode};
 pub enum Eagerly {
     /// The transport has all of it.
     Sent,
+    /// The transport has all of it, and sends it with the next turn of this CRI at the latest.
+    Gathered { ctx: u32 },
     /// Nothing went. The message needs a request, which takes over its number, if that is not 0.
     Needs { number: u64 },
     /// Nothing went, and nothing will.
@@ -73,7 +76,7 @@ impl Sender {
         args: Args<'_>,
     ) -> Result<Option<&'static Request>, Status> {
         match self.eager(entry, comm, args) {
-            Eagerly::Sent => Ok(None),
+            Eagerly::Sent | Eagerly::Gathered { .. } => Ok(None),
             Eagerly::Needs { number } => self.send_blocking_slowly(&mut entry.lend(), comm, args, number),
             Eagerly::Failed(error) => Err(error),
         }
@@ -91,6 +94,7 @@ impl Sender {
         let completer = self.request_for(entry, args)?;
         match self.eager(entry, comm, args) {
             Eagerly::Sent => Ok(completer.complete_unseen()),
+            Eagerly::Gathered { ctx } => Ok(self.complete_in_turn(&mut entry.lend(), ctx, completer)),
             Eagerly::Needs { number } => {
                 self.send_immediate_slowly(&mut entry.lend(), comm, completer, args, number)
             }
@@ -243,7 +247,7 @@ impl Sender {
         }
         let header = [head.to_le(), wire::source_tag(source, args.tag).to_le(), order.to_le()];
         let mut desc = SendDesc {
-            tag: am_tag::PML as u32,
+            tag: peer.eager_tag(),
             hdr_len: wire::MATCH_BYTES as u32,
             hdr: header.as_ptr().cast(),
             payload: args.buf,
@@ -266,6 +270,7 @@ impl Sender {
         // SAFETY: header and packer stay until the transport's call returns; the user's buffer and type are there for the verb.
         match unsafe { peer.link().transmit_parts(held, &desc) } {
             Status::OK => Eagerly::Sent,
+            Status::PENDING => Eagerly::Gathered { ctx: held.ctx() },
             Status::NO_RESOURCE => {
                 peer.flow(held).give_credit(total);
                 Eagerly::NEEDS
@@ -275,6 +280,29 @@ impl Sender {
                 Eagerly::Failed(Status::PEER_FAILED)
             }
         }
+    }
+
+    /// Has the request of a gathered message completed by the next turn of its CRI, so that whoever waits for it makes that turn, which sends the message.
+    #[cold]
+    fn complete_in_turn(&self, entry: &mut Entry, ctx: u32, completer: Completer) -> &'static Request {
+        let mut held = self.instance().hold(entry, ctx);
+        completer.await_turn();
+        let req = completer.park(ctx);
+        self.instance().own(&mut held).gathered().push(req);
+        self.instance().cri(ctx).work().mark(Work::GATHERED);
+        req
+    }
+
+    /// Completes the requests of gathered messages behind a turn of the transports: how many.
+    pub fn complete_gathered(&self, held: &mut CriGuard<'_>) -> i32 {
+        self.instance().cri(held.ctx()).work().unmark(Work::GATHERED);
+        let gathered = core::mem::take(self.instance().own(held).gathered());
+        for req in &gathered {
+            if let Some(completer) = req.claim_any(held) {
+                self.requests().complete(completer, held.entry());
+            }
+        }
+        gathered.len() as i32
     }
 
     /// Ends an eager message that the transport has failed to send for good.

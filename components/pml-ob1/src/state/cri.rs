@@ -44,6 +44,8 @@ pub struct CriData {
     closed: u32,
     /// Processes to which something waits for room.
     backlog: Vec<u32>,
+    /// Requests of gathered messages, complete behind the next turn (`send/eager.rs`).
+    gathered: Vec<&'static Request>,
     ids: IdTable,
     /// Messages for communicators to come.
     orphans: Vec<Orphan>,
@@ -190,6 +192,10 @@ impl CriData {
     /// Gives the processes to which something waits for room.
     pub fn backlog(&mut self) -> &mut Vec<u32> {
         &mut self.backlog
+    }
+    /// Gives the requests of gathered messages.
+    pub fn gathered(&mut self) -> &mut Vec<&'static Request> {
+        &mut self.gathered
     }
     /// Gives the note of the last plain message.
     #[inline(always)]

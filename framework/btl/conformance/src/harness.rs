@@ -205,7 +205,7 @@ impl Harness {
         }
     }
 
-    fn logs(&self) -> String {
+    pub(crate) fn logs(&self) -> String {
         self.ranks.iter().map(|r| r.host.logged()).collect()
     }
 }

@@ -208,6 +208,7 @@ impl Btl for Memory {
     fn attrs(&self) -> BtlAttrs {
         let mut a = BtlAttrs::new();
         a.max_send_size = MAX_SEND as u64;
+        a.flags |= BtlAttrs::GATHERS;
         if !self.has("does not announce parts") {
             a.flags |= BtlAttrs::PARTIAL_DELIVERY;
         }
@@ -297,6 +298,10 @@ impl Btl for Memory {
             bytes[4999] ^= 1;
         }
         let tag = if self.has("mistakes tags") { msg.tag() & 0x7f } else { msg.tag() };
+        if self.has("gathers for ever") && msg.may_wait() {
+            self.held_back.lock().unwrap().push((to, ctx, tag, bytes));
+            return Status::PENDING;
+        }
         if self.has("needs its own progress") {
             self.held_back.lock().unwrap().push((to, ctx, tag, bytes));
             return Status::OK;
@@ -458,6 +463,8 @@ const FAULTS: &[(&str, &str)] = &[
     ("packs backwards", "payload_is_packed_in_order"),
     ("takes what is too large", "too_large_is_refused"),
     ("sends though it is full", "back_pressure_loses_nothing"),
+    ("gathers for ever", "gathered_messages_go_by_themselves"),
+    ("gathers for ever", "gathered_messages_keep_their_order"),
     ("needs its own progress", "visible_when_send_returns"),
     ("delivers in send", "callback_may_send"),
     ("names another context", "contexts_are_independent"),

@@ -80,6 +80,11 @@ impl Message<'_> {
     pub fn tag(&self) -> u8 {
         self.0.tag as u8
     }
+    /// Whether it may wait for others, and `send` may answer PENDING ([`crate::MAY_WAIT`]).
+    #[inline(always)]
+    pub fn may_wait(&self) -> bool {
+        self.0.tag & crate::MAY_WAIT != 0
+    }
     /// The bytes in front of the payload.
     #[inline(always)]
     pub fn header(&self) -> &[u8] {

@@ -11,7 +11,7 @@ use crate::rank::Rank;
 use crate::services::SERVICES;
 use crate::setup::Setup;
 use crate::view::View;
-use core::cell::UnsafeCell;
+use core::cell::{Cell, UnsafeCell};
 use core::ptr::null;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use oxmpi_coll::{CollComm, CollFn, CollOffer, CollTable, flag};
@@ -257,6 +257,8 @@ impl Member {
             module: self.offer.module,
             table,
             net,
+            component: &self.opened.module,
+            prepared: Cell::new(None),
         }
     }
 }

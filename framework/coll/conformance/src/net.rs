@@ -270,6 +270,16 @@ impl Net {
         Err(Status::PEER_FAILED)
     }
 
+    /// Counts a wait for a word, which is an operation, too.
+    pub fn count_wait(&self, me: u32) -> Result<(), Status> {
+        self.count(&mut held(&self.state), me, me)
+    }
+
+    /// Notes that a rank is told that the net is dead.
+    pub fn tell(&self, me: u32) {
+        held(&self.state).told[me as usize] = true;
+    }
+
     fn wake_all(&self) {
         self.woken.iter().for_each(Condvar::notify_all);
         self.words_changed.notify_all();

@@ -87,8 +87,15 @@ pub extern "C" fn peer_pointer(
 pub extern "C" fn wait_word(comm: *const CollComm, word: *const WakingWord, value: u32) -> Status {
     let view = View::of(comm);
     view.is_not_asked("wait_word");
+    if let Err(status) = view.net.count_wait(view.me()) {
+        return status;
+    }
     // SAFETY: the component's word.
-    wait_for_word(&view.net, unsafe { &*word }, value)
+    let status = wait_for_word(&view.net, unsafe { &*word }, value);
+    if status.is_err() {
+        view.net.tell(view.me());
+    }
+    status
 }
 
 pub extern "C" fn wake_word(comm: *const CollComm, word: *const WakingWord) -> Status {

@@ -4,8 +4,9 @@ use crate::args::Args;
 use crate::net::Net;
 use crate::plan::Plan;
 use crate::view::View;
+use core::cell::Cell;
 use core::ffi::c_void;
-use oxmpi_coll::{CollComm, CollFn, CollTable};
+use oxmpi_coll::{CollComm, CollFn, CollModule, CollTable};
 use oxmpi_mca::Status;
 
 /// One rank and the component's module for its communicator.
@@ -22,12 +23,25 @@ pub struct Rank<'a> {
     pub(crate) module: *mut c_void,
     pub(crate) table: &'a CollTable,
     pub(crate) net: &'a Net,
+    pub(crate) component: &'a CollModule,
+    /// How the preparation ended, once there was one.
+    pub(crate) prepared: Cell<Option<Status>>,
 }
 
 impl Rank<'_> {
     /// Whether an operation of this rank failed.
     pub fn was_told(&self) -> bool {
         self.net.told(View::of(self.comm).me())
+    }
+
+    /// Whether the component may use memory of the node.
+    pub fn nests(&self) -> bool {
+        View::of(self.comm).nests
+    }
+
+    /// Whether the net has died.
+    pub fn net_is_dead(&self) -> bool {
+        self.net.is_dead()
     }
 
     /// Whether two places of the table have the same function, which then is there.
@@ -49,7 +63,27 @@ impl Rank<'_> {
             };
         }
         let function = which(self.table).expect("the check needs it");
-        function(self.module, self.comm, &args.raw())
+        match self.prepare() {
+            Status::OK => function(self.module, self.comm, &args.raw()),
+            status => status,
+        }
+    }
+
+    /// Has the component prepared for the communicator, once; how that ended. It is a violation to refuse, since nothing is missing here, but
+    /// where the net has died.
+    fn prepare(&self) -> Status {
+        if let Some(status) = self.prepared.get() {
+            return status;
+        }
+        let status = match self.component.comm_prepare.filter(|_| self.remote == 0) {
+            Some(prepare) => prepare(self.component.state, self.module, self.comm),
+            None => Status::OK,
+        };
+        if status != Status::OK && !self.net_is_dead() {
+            self.net.violation(format!("comm_prepare answers {status}"));
+        }
+        self.prepared.set(Some(status));
+        status
     }
 
     /// Makes a plan, which may be run again and again. Arrays of the arguments are gone afterwards.

@@ -2,6 +2,9 @@
 
 use core::ffi::c_void;
 use oxmpi_coll::CollModule;
+use oxmpi_fbtl::{FbtlModule, FbtlTable};
+use oxmpi_fcoll::{FcollModule, FcollTable};
+use oxmpi_fs::{FsModule, FsTable};
 use oxmpi_mca::abi::{OpenArgs, Opened, ResolveArgs};
 use oxmpi_mca::{ParamDecl, Status, Version};
 use oxmpi_osc::OscModule;
@@ -14,19 +17,39 @@ pub enum Framework {
     Pml,
     Coll,
     Osc,
+    Fs,
+    Fbtl,
+    Fcoll,
 }
 
 impl Framework {
     /// All frameworks whose components the host opens.
-    pub const ALL: [Framework; 4] = [Framework::Btl, Framework::Pml, Framework::Coll, Framework::Osc];
+    pub const ALL: [Framework; 7] = [
+        Framework::Btl,
+        Framework::Pml,
+        Framework::Coll,
+        Framework::Osc,
+        Framework::Fs,
+        Framework::Fbtl,
+        Framework::Fcoll,
+    ];
 
-    /// The framework's name as it stands in descriptors and parameter names (`btl`, `pml`, `coll`, `osc`).
+    /// Those whose components are opened when an instance starts.
+    pub const AT_START: [Framework; 4] = [Framework::Btl, Framework::Pml, Framework::Coll, Framework::Osc];
+
+    /// Those whose components are opened, and loaded, when the first file is.
+    pub const FOR_FILES: [Framework; 3] = [Framework::Fs, Framework::Fbtl, Framework::Fcoll];
+
+    /// The framework's name as it stands in descriptors and parameter names (`btl`, `fcoll`).
     pub const fn name(self) -> &'static str {
         match self {
             Framework::Btl => oxmpi_btl::FRAMEWORK,
             Framework::Pml => oxmpi_pml::FRAMEWORK,
             Framework::Coll => oxmpi_coll::FRAMEWORK,
             Framework::Osc => oxmpi_osc::FRAMEWORK,
+            Framework::Fs => oxmpi_fs::FRAMEWORK,
+            Framework::Fbtl => oxmpi_fbtl::FRAMEWORK,
+            Framework::Fcoll => oxmpi_fcoll::FRAMEWORK,
         }
     }
 
@@ -37,6 +60,9 @@ impl Framework {
             Framework::Pml => oxmpi_pml::VERSION,
             Framework::Coll => oxmpi_coll::VERSION,
             Framework::Osc => oxmpi_osc::VERSION,
+            Framework::Fs => oxmpi_fs::VERSION,
+            Framework::Fbtl => oxmpi_fbtl::VERSION,
+            Framework::Fcoll => oxmpi_fcoll::VERSION,
         }
     }
 
@@ -47,6 +73,9 @@ impl Framework {
             Framework::Pml => oxmpi_pml::TABLE_VERSION,
             Framework::Coll => oxmpi_coll::TABLE_VERSION,
             Framework::Osc => oxmpi_osc::TABLE_VERSION,
+            Framework::Fs => oxmpi_fs::TABLE_VERSION,
+            Framework::Fbtl => oxmpi_fbtl::TABLE_VERSION,
+            Framework::Fcoll => oxmpi_fcoll::TABLE_VERSION,
         }
     }
 
@@ -149,3 +178,25 @@ unsafe impl Send for OscComponent {}
 
 // SAFETY: as above.
 unsafe impl Sync for OscComponent {}
+
+/// A component of a framework of files that was accepted: what its module and its table have, as the host's own.
+#[derive(Clone, Copy)]
+pub struct FileComponent<M, T> {
+    pub name: &'static str,
+    /// Its `table` is the component's; the host calls those of `table` beside it.
+    pub module: M,
+    pub table: T,
+}
+
+// SAFETY: a component's functions may be called from any thread (contracts of the frameworks).
+unsafe impl<M, T> Send for FileComponent<M, T> {}
+
+// SAFETY: as above.
+unsafe impl<M, T> Sync for FileComponent<M, T> {}
+
+/// An accepted component of file systems.
+pub type FsComponent = FileComponent<FsModule, FsTable>;
+/// An accepted component that transfers file data.
+pub type FbtlComponent = FileComponent<FbtlModule, FbtlTable>;
+/// An accepted component that plans collective file access.
+pub type FcollComponent = FileComponent<FcollModule, FcollTable>;

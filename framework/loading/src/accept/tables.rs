@@ -9,11 +9,12 @@ use oxmpi_osc::{OscModule, OscTable, OscWindow, RmaArgs, WinCounts, WinDesc};
 use oxmpi_pml::{Counts, PmlModule, PmlTable, SendArgs};
 use std::ffi::c_void;
 use std::mem::{MaybeUninit, offset_of};
+use std::ops::Range;
 
 /// More devices than this no component has.
 const MODULES_LIMIT: usize = 1024;
 /// Tables only grow, but not to this.
-const TABLE_LIMIT: usize = 1 << 16;
+pub(super) const TABLE_LIMIT: usize = 1 << 16;
 
 /// A component's own state, passed back as the first argument of each of its functions.
 type State = *mut c_void;
@@ -105,7 +106,7 @@ fn modules(opened: &Opened, least: usize, most: usize, place: &str) -> Result<Ve
 ///
 /// # Safety
 /// `at` must be aligned and readable for four bytes.
-unsafe fn size_at(at: *const u8) -> usize {
+pub(super) unsafe fn size_at(at: *const u8) -> usize {
     // SAFETY: the caller's promise.
     unsafe { *at.cast::<u32>() as usize }
 }
@@ -220,7 +221,7 @@ fn handle(
 ///
 /// # Safety
 /// `at` must be aligned and readable up to `to`.
-unsafe fn no_null(at: *const u8, from: usize, to: usize, place: &str) -> Result<(), Refusal> {
+pub(super) unsafe fn no_null(at: *const u8, from: usize, to: usize, place: &str) -> Result<(), Refusal> {
     for offset in (from..to).step_by(8) {
         // SAFETY: the caller's promise.
         if unsafe { at.add(offset).cast::<usize>().read() } == 0 {
@@ -292,13 +293,17 @@ pub unsafe fn accept_pml(opened: &Opened, place: &str) -> Result<Option<Pml>, Re
     Ok(Some(Pml { state: module.state, max_tag: module.max_tag, table }))
 }
 
-/// Copies the one module of a collective or one-sided component, whose module is a structure of functions from byte
-/// `first` on. `None`: the component opened no module.
+/// Copies the one module of a component of a framework with one module each, whose module is a structure with functions in
+/// `mandatory`. `None`: the component opened no module.
 ///
 /// # Safety
-/// As [`accept_btl`]; `T` is plain numbers and pointers up to `first`.
-unsafe fn accept_module<T>(opened: &Opened, first: usize, place: &str) -> Result<Option<T>, Refusal> {
-    let least = size_of::<T>();
+/// As [`accept_btl`]; `T` is plain numbers and pointers up to `mandatory`, and behind it has only what zero bytes are a value of.
+pub(super) unsafe fn accept_module<T>(
+    opened: &Opened,
+    mandatory: Range<usize>,
+    place: &str,
+) -> Result<Option<T>, Refusal> {
+    let least = mandatory.end;
     let Some(&at) = modules(opened, least, 1, place)?.first() else { return Ok(None) };
     // SAFETY: `stride`, at least `least`, bytes are there.
     let size = unsafe { size_at(at) };
@@ -306,10 +311,12 @@ unsafe fn accept_module<T>(opened: &Opened, first: usize, place: &str) -> Result
         let ours = format!("{least} to {} bytes", opened.stride);
         return Err(Refusal::new("module size", format!("{size} bytes"), ours, place));
     }
-    // SAFETY: as above; then every function is there.
+    let mut own = MaybeUninit::<T>::zeroed();
+    // SAFETY: as above; then every function is there, and what the module does not reach to is zero.
     unsafe {
-        no_null(at, first, least, place)?;
-        Ok(Some(at.cast::<T>().read()))
+        no_null(at, mandatory.start, least, place)?;
+        std::ptr::copy_nonoverlapping(at, own.as_mut_ptr().cast(), size.min(size_of::<T>()));
+        Ok(Some(own.assume_init()))
     }
 }
 
@@ -319,7 +326,9 @@ unsafe fn accept_module<T>(opened: &Opened, first: usize, place: &str) -> Result
 /// As [`accept_btl`].
 pub unsafe fn accept_coll(opened: &Opened, place: &str) -> Result<Option<CollModule>, Refusal> {
     // SAFETY: the caller's promise.
-    unsafe { accept_module(opened, offset_of!(CollModule, comm_query), place) }
+    unsafe {
+        accept_module(opened, offset_of!(CollModule, comm_query)..offset_of!(CollModule, comm_prepare), place)
+    }
 }
 
 /// Makes the host's copy of a one-sided component's module. `None`: the component opened none.
@@ -328,7 +337,7 @@ pub unsafe fn accept_coll(opened: &Opened, place: &str) -> Result<Option<CollMod
 /// As [`accept_btl`].
 pub unsafe fn accept_osc(opened: &Opened, place: &str) -> Result<Option<OscModule>, Refusal> {
     // SAFETY: the caller's promise.
-    unsafe { accept_module(opened, offset_of!(OscModule, query), place) }
+    unsafe { accept_module(opened, offset_of!(OscModule, query)..size_of::<OscModule>(), place) }
 }
 
 /// Makes the host's copy of a window's verbs. Those up to `free` are mandatory; of what follows the host fills the gaps.

@@ -17,7 +17,7 @@ impl CollStack {
     #[inline]
     pub unsafe fn run(&self, slot: Slot, c: &Communicator, entry: &mut Entry, args: &CollArgs) -> Status {
         let mut comm = self.seen(c, entry);
-        let (f, module) = self.slots[slot as usize];
+        let (f, module) = self.layers().blocking[slot as usize];
         let status = match c.local() {
             None => f(module, &comm, args),
             Some(local) => {
@@ -44,7 +44,7 @@ impl CollStack {
         services: *const CollServices,
         places: [*mut c_void; 2],
     ) -> Status {
-        let (f, module) = self.plans[slot as usize];
+        let (f, module) = self.layers().plans[slot as usize];
         // SAFETY: the caller's promise.
         unsafe { self.planning(c, entry, services, places, |comm| f(module, comm, args)) }
     }
@@ -103,7 +103,8 @@ impl Communicator {
 
     /// Number of nodes that have ranks of the (local) group, and the number of this process's node among them.
     fn nodes(&self) -> (u32, u32) {
-        if self.instance().facts().map.nodes() == 1 {
+        let instance = self.instance();
+        if instance.facts().map.nodes() == 1 && self.group().strangers(instance.job().job_size).is_empty() {
             return (1, 0);
         }
         let places = self.places();

@@ -1,61 +1,13 @@
-//! The stack of collective modules of a communicator: components are asked, their offers laid over one another.
+//! The stack of collective modules of a communicator: components are asked for their offers.
 
-use super::slot::{NAMES, SLOTS};
 use crate::group::Group;
-use crate::host_requests::schedule::numbers::Numbers;
-use crate::objects::{CollStack, Instance, Layer, Served, StackParts};
+use crate::objects::{CollStack, Instance, Offer, Readiness, Served};
 use crate::plan::{ExcludedComponents, Plan};
-use oxmpi_coll::{CollArgs, CollComm, CollFn, CollOffer, CollTable, flag};
+use oxmpi_coll::{CollComm, CollOffer, CollTable, flag};
 use oxmpi_loading::accept::accepted::CollComponent;
 use oxmpi_mca::Status;
-use std::ffi::c_void;
 use std::iter;
 use std::ptr::{null, null_mut};
-
-/// The functions of a component's table as an array in the order of [`Slot`](super::Slot); `None`: the component has no such
-/// collective.
-fn slots(table: &CollTable) -> [Option<CollFn>; SLOTS] {
-    [
-        table.barrier,
-        table.bcast,
-        table.reduce,
-        table.allreduce,
-        table.allgather,
-        table.gather,
-        table.scatter,
-        table.alltoall,
-        table.gatherv,
-        table.scatterv,
-        table.allgatherv,
-        table.alltoallv,
-        table.alltoallw,
-        table.scan,
-        table.exscan,
-        table.reduce_scatter,
-        table.reduce_scatter_block,
-        table.neighbor_allgather,
-        table.neighbor_allgatherv,
-        table.neighbor_alltoall,
-        table.neighbor_alltoallv,
-        table.neighbor_alltoallw,
-    ]
-}
-
-/// Stands in the stack for a collective that no component has: answers NOT_SUPPORTED.
-extern "C" fn not_supported(_: *mut c_void, _: *const CollComm, _: *const CollArgs) -> Status {
-    Status::NOT_SUPPORTED
-}
-
-/// A layer in which no component serves any collective.
-const NOBODY: Layer = [(not_supported as CollFn, null_mut()); SLOTS];
-
-/// A component's offer for a communicator.
-struct Offer {
-    priority: i32,
-    served: Served,
-    table: CollTable,
-    plans: CollTable,
-}
 
 /// Reads a component's table, however long it is, into one of ours.
 ///
@@ -84,19 +36,7 @@ unsafe fn read_table(table: *const CollTable) -> Option<CollTable> {
 impl CollStack {
     /// An empty stack, for communicators of the library's own: every collective answers NOT_SUPPORTED.
     pub fn none(instance: &Instance) -> CollStack {
-        let components = instance.coll_components();
-        let numbers = Numbers::default();
-        let parts = StackParts::default();
-        CollStack {
-            slots: NOBODY,
-            plans: NOBODY,
-            served: Vec::new(),
-            numbers,
-            components,
-            services: instance.coll_services(),
-            oversubscribed: 0,
-            parts,
-        }
+        CollStack::with(instance, Vec::new(), instance.coll_components(), 0)
     }
 
     /// Asks every collective component about a new communicator and lays their offers over one another; for an
@@ -143,12 +83,17 @@ impl CollStack {
             // SAFETY: a component's tables are statics of it; it may have none of plans.
             let (table, plans) = unsafe { (read_table(offer.table), read_table(offer.plans)) };
             match table {
-                Some(table) if !status.is_err() => offers.push(Offer {
-                    priority: offer.priority,
-                    served: Served { component: i, module: offer.module },
-                    table,
-                    plans: plans.unwrap_or_default(),
-                }),
+                Some(table) if !status.is_err() => {
+                    let is_prepared = num_remote == 0 && c.module.comm_prepare.is_some();
+                    let readiness = if is_prepared { Readiness::Unprepared } else { Readiness::Ready };
+                    offers.push(Offer {
+                        priority: offer.priority,
+                        served: Served { component: i, module: offer.module },
+                        table,
+                        plans: plans.unwrap_or_default(),
+                        readiness: readiness.into(),
+                    });
+                }
                 _ => {
                     let why = if status.is_err() { status.name() } else { "its table cannot be read" };
                     instance
@@ -157,62 +102,7 @@ impl CollStack {
                 }
             }
         }
-        Self::lay(instance, offers, components, oversubscribed, name)
-    }
-
-    /// Makes the stack from the components' offers: by ascending priority each overwrites the slots of those before it.
-    /// Modules of components that serve nothing in the end are given back.
-    fn lay(
-        instance: &Instance,
-        mut offers: Vec<Offer>,
-        components: &[CollComponent],
-        oversubscribed: u32,
-        name: &str,
-    ) -> CollStack {
-        // Stable: at equal priority the component that was found first wins, so it is laid last.
-        offers.reverse();
-        offers.sort_by_key(|offer| offer.priority);
-        let mut used = vec![false; offers.len()];
-        let mut layer = |what: &str, table: fn(&Offer) -> &CollTable| {
-            let mut out = NOBODY;
-            let mut chosen: [Option<usize>; SLOTS] = [None; SLOTS];
-            for (at, offer) in offers.iter().enumerate() {
-                for (i, f) in slots(table(offer)).into_iter().enumerate() {
-                    if let Some(f) = f {
-                        (out[i], chosen[i]) = ((f, offer.served.module), Some(at));
-                    }
-                }
-            }
-            for (i, at) in chosen.iter().enumerate() {
-                let by = at.map_or("nobody", |at| components[offers[at].served.component].name);
-                instance.logger().debug("coll", &format!("communicator {name}: {what}{} by {by}", NAMES[i]));
-            }
-            chosen.into_iter().flatten().for_each(|at| used[at] = true);
-            out
-        };
-        let (slots, plans) = (layer("", |offer| &offer.table), layer("plan of ", |offer| &offer.plans));
-        let mut served = Vec::new();
-        for (offer, used) in offers.into_iter().zip(used) {
-            if used {
-                served.push(offer.served);
-            } else {
-                let c = &components[offer.served.component].module;
-                (c.comm_free)(c.state, offer.served.module);
-            }
-        }
-        let (numbers, parts) = (Numbers::default(), StackParts::default());
-        let services = instance.coll_services();
-        CollStack { slots, plans, served, numbers, components, services, oversubscribed, parts }
-    }
-
-    /// Gives the components' modules back; no collective is called afterwards.
-    pub fn free(&self) {
-        // SAFETY: components live as long as the instance, which the communicator keeps alive.
-        let components = unsafe { &*self.components };
-        for s in &self.served {
-            let c = &components[s.component].module;
-            (c.comm_free)(c.state, s.module);
-        }
+        Self::of_offers(instance, offers, components, oversubscribed, name)
     }
 }
 
@@ -237,6 +127,8 @@ fn nodes(instance: &Instance, group: &Group, rank: u32) -> (u32, u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use oxmpi_coll::{CollArgs, CollFn};
+    use std::ffi::c_void;
 
     extern "C" fn one(_: *mut c_void, _: *const CollComm, _: *const CollArgs) -> Status {
         Status::OK

@@ -55,6 +55,17 @@ impl Instance {
     pub(crate) fn coll_services(&self) -> *const CollServices {
         self.coll_services
     }
+
+    /// The function that stands in for a collective component that is to be prepared.
+    pub(crate) fn coll_preparer(&self) -> CollFn {
+        self.coll_preparer
+    }
+
+    /// Collectives of a communicator before a component is prepared for it.
+    pub(crate) fn prepare_after(&self) -> u32 {
+        self.settings.params.prepare_after
+    }
+
     /// The opened one-sided components.
     pub(crate) fn osc_components(&self) -> &[OscComponent] {
         self.parts.get().map_or(&[], |p| &p.oscs)
@@ -197,6 +208,8 @@ parts! {
     service: Service;
     /// Emulated transports.
     emulation: Emulation;
+    /// Files.
+    files: Files;
     /// The conversation with the node's daemon.
     client: wireup::Client;
     /// Parameters.

@@ -28,3 +28,15 @@
 #define TAG(s) s(MPI_TAG)
 #define SOURCE(s) s(MPI_SOURCE)
 #endif
+! LARGE is for the forms for large counts, which a module chooses by the kind of a count: counts and displacements, and variables of them.
+#if defined(LARGE)
+#define NUM(x) int(x, MPI_COUNT_KIND)
+#define PLACE(x) int(x, MPI_ADDRESS_KIND)
+#define NUMBER integer(MPI_COUNT_KIND)
+#define DISTANCE integer(MPI_ADDRESS_KIND)
+#else
+#define NUM(x) x
+#define PLACE(x) x
+#define NUMBER integer
+#define DISTANCE integer
+#endif

@@ -8,7 +8,8 @@ program collectives
    HEADER
    integer :: wrong = 0, me, n, ierr, i
    integer ASYNC :: in(64), out(64)
-   integer :: ones(16), places(16), bytes(16)
+   NUMBER :: ones(16)
+   DISTANCE :: places(16), bytes(16)
 #if defined(BY_F08)
    integer(kind=MPI_COUNT_KIND) :: long_ones(16)
    integer(kind=MPI_ADDRESS_KIND) :: long_places(16)
@@ -71,15 +72,15 @@ contains
 
    subroutine broadcasts
       out(1) = me
-      call MPI_Bcast(out, 1, MPI_INTEGER, n - 1, MPI_COMM_WORLD, ierr)
+      call MPI_Bcast(out, NUM(1), MPI_INTEGER, n - 1, MPI_COMM_WORLD, ierr)
       call check(out(1) == n - 1, 'MPI_Bcast')
       out(1) = me
-      call MPI_Ibcast(out, 1, MPI_INTEGER, n - 1, MPI_COMM_WORLD, r, ierr)
+      call MPI_Ibcast(out, NUM(1), MPI_INTEGER, n - 1, MPI_COMM_WORLD, r, ierr)
       WAIT
       call MPI_F_sync_reg(out)
       call check(out(1) == n - 1, 'MPI_Ibcast')
       out(1) = me
-      call MPI_Bcast_init(out, 1, MPI_INTEGER, n - 1, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierr)
+      call MPI_Bcast_init(out, NUM(1), MPI_INTEGER, n - 1, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierr)
       START_AND_FREE
       call MPI_F_sync_reg(out)
       call check(out(1) == n - 1, 'MPI_Bcast_init')
@@ -87,36 +88,36 @@ contains
 
    subroutine of_all
       call fill
-      call MPI_Allgather(out, 1, MPI_INTEGER, in, 1, MPI_INTEGER, MPI_COMM_WORLD, ierr)
+      call MPI_Allgather(out, NUM(1), MPI_INTEGER, in, NUM(1), MPI_INTEGER, MPI_COMM_WORLD, ierr)
       call exchanged(.false., 'MPI_Allgather')
       call fill
-      call MPI_Iallgather(out, 1, MPI_INTEGER, in, 1, MPI_INTEGER, MPI_COMM_WORLD, r, ierr)
+      call MPI_Iallgather(out, NUM(1), MPI_INTEGER, in, NUM(1), MPI_INTEGER, MPI_COMM_WORLD, r, ierr)
       WAIT
       call exchanged(.false., 'MPI_Iallgather')
       call fill
-      call MPI_Allgather_init(out, 1, MPI_INTEGER, in, 1, MPI_INTEGER, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierr)
+      call MPI_Allgather_init(out, NUM(1), MPI_INTEGER, in, NUM(1), MPI_INTEGER, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierr)
       START_AND_FREE
       call exchanged(.false., 'MPI_Allgather_init')
       call fill
-      call MPI_Allgatherv(out, 1, MPI_INTEGER, in, ones, places, MPI_INTEGER, MPI_COMM_WORLD, ierr)
+      call MPI_Allgatherv(out, NUM(1), MPI_INTEGER, in, ones, places, MPI_INTEGER, MPI_COMM_WORLD, ierr)
       call exchanged(.false., 'MPI_Allgatherv')
       call fill
-      call MPI_Iallgatherv(out, 1, MPI_INTEGER, in, ones, places, MPI_INTEGER, MPI_COMM_WORLD, r, ierr)
+      call MPI_Iallgatherv(out, NUM(1), MPI_INTEGER, in, ones, places, MPI_INTEGER, MPI_COMM_WORLD, r, ierr)
       WAIT
       call exchanged(.false., 'MPI_Iallgatherv')
       call fill
-      call MPI_Allgatherv_init(out, 1, MPI_INTEGER, in, ones, places, MPI_INTEGER, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierr)
+      call MPI_Allgatherv_init(out, NUM(1), MPI_INTEGER, in, ones, places, MPI_INTEGER, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierr)
       START_AND_FREE
       call exchanged(.false., 'MPI_Allgatherv_init')
       call fill
-      call MPI_Alltoall(out, 1, MPI_INTEGER, in, 1, MPI_INTEGER, MPI_COMM_WORLD, ierr)
+      call MPI_Alltoall(out, NUM(1), MPI_INTEGER, in, NUM(1), MPI_INTEGER, MPI_COMM_WORLD, ierr)
       call exchanged(.true., 'MPI_Alltoall')
       call fill
-      call MPI_Ialltoall(out, 1, MPI_INTEGER, in, 1, MPI_INTEGER, MPI_COMM_WORLD, r, ierr)
+      call MPI_Ialltoall(out, NUM(1), MPI_INTEGER, in, NUM(1), MPI_INTEGER, MPI_COMM_WORLD, r, ierr)
       WAIT
       call exchanged(.true., 'MPI_Ialltoall')
       call fill
-      call MPI_Alltoall_init(out, 1, MPI_INTEGER, in, 1, MPI_INTEGER, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierr)
+      call MPI_Alltoall_init(out, NUM(1), MPI_INTEGER, in, NUM(1), MPI_INTEGER, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierr)
       START_AND_FREE
       call exchanged(.true., 'MPI_Alltoall_init')
       call fill
@@ -167,47 +168,47 @@ contains
 
    subroutine of_a_root
       call fill
-      call MPI_Gather(out, 1, MPI_INTEGER, in, 1, MPI_INTEGER, n - 1, MPI_COMM_WORLD, ierr)
+      call MPI_Gather(out, NUM(1), MPI_INTEGER, in, NUM(1), MPI_INTEGER, n - 1, MPI_COMM_WORLD, ierr)
       call gathered('MPI_Gather')
       call fill
-      call MPI_Igather(out, 1, MPI_INTEGER, in, 1, MPI_INTEGER, n - 1, MPI_COMM_WORLD, r, ierr)
+      call MPI_Igather(out, NUM(1), MPI_INTEGER, in, NUM(1), MPI_INTEGER, n - 1, MPI_COMM_WORLD, r, ierr)
       WAIT
       call gathered('MPI_Igather')
       call fill
-      call MPI_Gather_init(out, 1, MPI_INTEGER, in, 1, MPI_INTEGER, n - 1, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierr)
+      call MPI_Gather_init(out, NUM(1), MPI_INTEGER, in, NUM(1), MPI_INTEGER, n - 1, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierr)
       START_AND_FREE
       call gathered('MPI_Gather_init')
       call fill
-      call MPI_Gatherv(out, 1, MPI_INTEGER, in, ones, places, MPI_INTEGER, n - 1, MPI_COMM_WORLD, ierr)
+      call MPI_Gatherv(out, NUM(1), MPI_INTEGER, in, ones, places, MPI_INTEGER, n - 1, MPI_COMM_WORLD, ierr)
       call gathered('MPI_Gatherv')
       call fill
-      call MPI_Igatherv(out, 1, MPI_INTEGER, in, ones, places, MPI_INTEGER, n - 1, MPI_COMM_WORLD, r, ierr)
+      call MPI_Igatherv(out, NUM(1), MPI_INTEGER, in, ones, places, MPI_INTEGER, n - 1, MPI_COMM_WORLD, r, ierr)
       WAIT
       call gathered('MPI_Igatherv')
       call fill
-      call MPI_Gatherv_init(out, 1, MPI_INTEGER, in, ones, places, MPI_INTEGER, n - 1, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierr)
+      call MPI_Gatherv_init(out, NUM(1), MPI_INTEGER, in, ones, places, MPI_INTEGER, n - 1, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierr)
       START_AND_FREE
       call gathered('MPI_Gatherv_init')
       call fill
-      call MPI_Scatter(out, 1, MPI_INTEGER, in, 1, MPI_INTEGER, n - 1, MPI_COMM_WORLD, ierr)
+      call MPI_Scatter(out, NUM(1), MPI_INTEGER, in, NUM(1), MPI_INTEGER, n - 1, MPI_COMM_WORLD, ierr)
       call scattered('MPI_Scatter')
       call fill
-      call MPI_Iscatter(out, 1, MPI_INTEGER, in, 1, MPI_INTEGER, n - 1, MPI_COMM_WORLD, r, ierr)
+      call MPI_Iscatter(out, NUM(1), MPI_INTEGER, in, NUM(1), MPI_INTEGER, n - 1, MPI_COMM_WORLD, r, ierr)
       WAIT
       call scattered('MPI_Iscatter')
       call fill
-      call MPI_Scatter_init(out, 1, MPI_INTEGER, in, 1, MPI_INTEGER, n - 1, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierr)
+      call MPI_Scatter_init(out, NUM(1), MPI_INTEGER, in, NUM(1), MPI_INTEGER, n - 1, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierr)
       START_AND_FREE
       call scattered('MPI_Scatter_init')
       call fill
-      call MPI_Scatterv(out, ones, places, MPI_INTEGER, in, 1, MPI_INTEGER, n - 1, MPI_COMM_WORLD, ierr)
+      call MPI_Scatterv(out, ones, places, MPI_INTEGER, in, NUM(1), MPI_INTEGER, n - 1, MPI_COMM_WORLD, ierr)
       call scattered('MPI_Scatterv')
       call fill
-      call MPI_Iscatterv(out, ones, places, MPI_INTEGER, in, 1, MPI_INTEGER, n - 1, MPI_COMM_WORLD, r, ierr)
+      call MPI_Iscatterv(out, ones, places, MPI_INTEGER, in, NUM(1), MPI_INTEGER, n - 1, MPI_COMM_WORLD, r, ierr)
       WAIT
       call scattered('MPI_Iscatterv')
       call fill
-      call MPI_Scatterv_init(out, ones, places, MPI_INTEGER, in, 1, MPI_INTEGER, n - 1, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierr)
+      call MPI_Scatterv_init(out, ones, places, MPI_INTEGER, in, NUM(1), MPI_INTEGER, n - 1, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierr)
       START_AND_FREE
       call scattered('MPI_Scatterv_init')
    end subroutine of_a_root
@@ -220,63 +221,63 @@ contains
 
    subroutine reductions
       call fill
-      call MPI_Allreduce(out, in, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
+      call MPI_Allreduce(out, in, NUM(1), MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
       call MPI_F_sync_reg(in)
       call check(in(1) == sum_to(n - 1), 'MPI_Allreduce')
       call fill
-      call MPI_Iallreduce(out, in, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, r, ierr)
+      call MPI_Iallreduce(out, in, NUM(1), MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, r, ierr)
       WAIT
       call MPI_F_sync_reg(in)
       call check(in(1) == sum_to(n - 1), 'MPI_Iallreduce')
       call fill
-      call MPI_Allreduce_init(out, in, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierr)
+      call MPI_Allreduce_init(out, in, NUM(1), MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierr)
       START_AND_FREE
       call MPI_F_sync_reg(in)
       call check(in(1) == sum_to(n - 1), 'MPI_Allreduce_init')
       call fill
-      call MPI_Reduce(out, in, 1, MPI_INTEGER, MPI_SUM, n - 1, MPI_COMM_WORLD, ierr)
+      call MPI_Reduce(out, in, NUM(1), MPI_INTEGER, MPI_SUM, n - 1, MPI_COMM_WORLD, ierr)
       call MPI_F_sync_reg(in)
       call check(in(1) == merge(sum_to(n - 1), -1, me == n - 1), 'MPI_Reduce')
       call fill
-      call MPI_Ireduce(out, in, 1, MPI_INTEGER, MPI_SUM, n - 1, MPI_COMM_WORLD, r, ierr)
+      call MPI_Ireduce(out, in, NUM(1), MPI_INTEGER, MPI_SUM, n - 1, MPI_COMM_WORLD, r, ierr)
       WAIT
       call MPI_F_sync_reg(in)
       call check(in(1) == merge(sum_to(n - 1), -1, me == n - 1), 'MPI_Ireduce')
       call fill
-      call MPI_Reduce_init(out, in, 1, MPI_INTEGER, MPI_SUM, n - 1, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierr)
+      call MPI_Reduce_init(out, in, NUM(1), MPI_INTEGER, MPI_SUM, n - 1, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierr)
       START_AND_FREE
       call MPI_F_sync_reg(in)
       call check(in(1) == merge(sum_to(n - 1), -1, me == n - 1), 'MPI_Reduce_init')
       call fill
-      call MPI_Scan(out, in, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
+      call MPI_Scan(out, in, NUM(1), MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
       call MPI_F_sync_reg(in)
       call check(in(1) == sum_to(me), 'MPI_Scan')
       call fill
-      call MPI_Iscan(out, in, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, r, ierr)
+      call MPI_Iscan(out, in, NUM(1), MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, r, ierr)
       WAIT
       call MPI_F_sync_reg(in)
       call check(in(1) == sum_to(me), 'MPI_Iscan')
       call fill
-      call MPI_Scan_init(out, in, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierr)
+      call MPI_Scan_init(out, in, NUM(1), MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierr)
       START_AND_FREE
       call MPI_F_sync_reg(in)
       call check(in(1) == sum_to(me), 'MPI_Scan_init')
       call fill
-      call MPI_Exscan(out, in, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
+      call MPI_Exscan(out, in, NUM(1), MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
       call MPI_F_sync_reg(in)
       call check(me == 0 .or. in(1) == sum_to(me - 1), 'MPI_Exscan')
       call fill
-      call MPI_Iexscan(out, in, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, r, ierr)
+      call MPI_Iexscan(out, in, NUM(1), MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, r, ierr)
       WAIT
       call MPI_F_sync_reg(in)
       call check(me == 0 .or. in(1) == sum_to(me - 1), 'MPI_Iexscan')
       call fill
-      call MPI_Exscan_init(out, in, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierr)
+      call MPI_Exscan_init(out, in, NUM(1), MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierr)
       START_AND_FREE
       call MPI_F_sync_reg(in)
       call check(me == 0 .or. in(1) == sum_to(me - 1), 'MPI_Exscan_init')
       out(1) = me
-      call MPI_Allreduce(MPI_IN_PLACE, out, 1, MPI_INTEGER, MPI_MAX, MPI_COMM_WORLD, ierr)
+      call MPI_Allreduce(MPI_IN_PLACE, out, NUM(1), MPI_INTEGER, MPI_MAX, MPI_COMM_WORLD, ierr)
       call check(out(1) == n - 1, 'MPI_IN_PLACE')
    end subroutine reductions
 
@@ -300,14 +301,14 @@ contains
       START_AND_FREE
       call share('MPI_Reduce_scatter_init')
       call fill
-      call MPI_Reduce_scatter_block(out, in, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
+      call MPI_Reduce_scatter_block(out, in, NUM(1), MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
       call share('MPI_Reduce_scatter_block')
       call fill
-      call MPI_Ireduce_scatter_block(out, in, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, r, ierr)
+      call MPI_Ireduce_scatter_block(out, in, NUM(1), MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, r, ierr)
       WAIT
       call share('MPI_Ireduce_scatter_block')
       call fill
-      call MPI_Reduce_scatter_block_init(out, in, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierr)
+      call MPI_Reduce_scatter_block_init(out, in, NUM(1), MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, r, ierr)
       START_AND_FREE
       call share('MPI_Reduce_scatter_block_init')
    end subroutine scatters_of_sums
@@ -315,16 +316,20 @@ contains
    subroutine operations
       HANDLE(MPI_Op) :: op
       logical :: commute
+#if defined(LARGE)
+      call MPI_Op_create_c(added, .false., op, ierr)
+#else
       call MPI_Op_create(added, .false., op, ierr)
+#endif
       call MPI_Op_commutative(op, commute, ierr)
       call check(.not. commute, 'MPI_Op_commutative')
       call MPI_Op_commutative(MPI_SUM, commute, ierr)
       call check(commute, 'MPI_Op_commutative of MPI_SUM')
       call fill
-      call MPI_Allreduce(out, in, 3, MPI_INTEGER, op, MPI_COMM_WORLD, ierr)
+      call MPI_Allreduce(out, in, NUM(3), MPI_INTEGER, op, MPI_COMM_WORLD, ierr)
       call check(in(1) == sum_to(n - 1) .and. in(4) == -1, 'MPI_Op_create')
       in(:2) = [1, 2]
-      call MPI_Reduce_local(in, out, 2, MPI_INTEGER, op, ierr)
+      call MPI_Reduce_local(in, out, NUM(2), MPI_INTEGER, op, ierr)
       call check(out(1) == 100 * me + 2 .and. out(2) == 100 * me + 4, 'MPI_Reduce_local')
       call MPI_Op_free(op, ierr)
       call check(op == MPI_OP_NULL, 'MPI_Op_free')
@@ -334,7 +339,7 @@ contains
    subroutine added(from, to, length, datatype)
       use, intrinsic :: iso_c_binding, only: c_ptr, c_f_pointer
       type(c_ptr), value :: from, to
-      integer :: length
+      NUMBER :: length
       type(MPI_Datatype) :: datatype
       integer, pointer :: a(:), b(:)
       call c_f_pointer(from, a, [length])
@@ -365,36 +370,36 @@ contains
       ! Which of two edges between the same ranks is which is not said.
       if (n > 2) then
          call fill
-         call MPI_Neighbor_allgather(out, 1, MPI_INTEGER, in, 1, MPI_INTEGER, ring, ierr)
+         call MPI_Neighbor_allgather(out, NUM(1), MPI_INTEGER, in, NUM(1), MPI_INTEGER, ring, ierr)
          call from_both(1, 1, 'MPI_Neighbor_allgather')
          call fill
-         call MPI_Ineighbor_allgather(out, 1, MPI_INTEGER, in, 1, MPI_INTEGER, ring, r, ierr)
+         call MPI_Ineighbor_allgather(out, NUM(1), MPI_INTEGER, in, NUM(1), MPI_INTEGER, ring, r, ierr)
          WAIT
          call from_both(1, 1, 'MPI_Ineighbor_allgather')
          call fill
-         call MPI_Neighbor_allgather_init(out, 1, MPI_INTEGER, in, 1, MPI_INTEGER, ring, MPI_INFO_NULL, r, ierr)
+         call MPI_Neighbor_allgather_init(out, NUM(1), MPI_INTEGER, in, NUM(1), MPI_INTEGER, ring, MPI_INFO_NULL, r, ierr)
          START_AND_FREE
          call from_both(1, 1, 'MPI_Neighbor_allgather_init')
          call fill
-         call MPI_Neighbor_allgatherv(out, 1, MPI_INTEGER, in, ones, places, MPI_INTEGER, ring, ierr)
+         call MPI_Neighbor_allgatherv(out, NUM(1), MPI_INTEGER, in, ones, places, MPI_INTEGER, ring, ierr)
          call from_both(1, 1, 'MPI_Neighbor_allgatherv')
          call fill
-         call MPI_Ineighbor_allgatherv(out, 1, MPI_INTEGER, in, ones, places, MPI_INTEGER, ring, r, ierr)
+         call MPI_Ineighbor_allgatherv(out, NUM(1), MPI_INTEGER, in, ones, places, MPI_INTEGER, ring, r, ierr)
          WAIT
          call from_both(1, 1, 'MPI_Ineighbor_allgatherv')
          call fill
-         call MPI_Neighbor_allgatherv_init(out, 1, MPI_INTEGER, in, ones, places, MPI_INTEGER, ring, MPI_INFO_NULL, r, ierr)
+         call MPI_Neighbor_allgatherv_init(out, NUM(1), MPI_INTEGER, in, ones, places, MPI_INTEGER, ring, MPI_INFO_NULL, r, ierr)
          START_AND_FREE
          call from_both(1, 1, 'MPI_Neighbor_allgatherv_init')
          call fill
-         call MPI_Neighbor_alltoall(out, 1, MPI_INTEGER, in, 1, MPI_INTEGER, ring, ierr)
+         call MPI_Neighbor_alltoall(out, NUM(1), MPI_INTEGER, in, NUM(1), MPI_INTEGER, ring, ierr)
          call from_both(2, 1, 'MPI_Neighbor_alltoall')
          call fill
-         call MPI_Ineighbor_alltoall(out, 1, MPI_INTEGER, in, 1, MPI_INTEGER, ring, r, ierr)
+         call MPI_Ineighbor_alltoall(out, NUM(1), MPI_INTEGER, in, NUM(1), MPI_INTEGER, ring, r, ierr)
          WAIT
          call from_both(2, 1, 'MPI_Ineighbor_alltoall')
          call fill
-         call MPI_Neighbor_alltoall_init(out, 1, MPI_INTEGER, in, 1, MPI_INTEGER, ring, MPI_INFO_NULL, r, ierr)
+         call MPI_Neighbor_alltoall_init(out, NUM(1), MPI_INTEGER, in, NUM(1), MPI_INTEGER, ring, MPI_INFO_NULL, r, ierr)
          START_AND_FREE
          call from_both(2, 1, 'MPI_Neighbor_alltoall_init')
          call fill

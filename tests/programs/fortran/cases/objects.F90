@@ -101,7 +101,7 @@ contains
       call MPI_Errhandler_free(got, ierr)
       call MPI_Errhandler_free(handler, ierr)
       call check(handler == MPI_ERRHANDLER_NULL, 'MPI_Errhandler_free')
-      call MPI_Win_create(MPI_BOTTOM, 0_MPI_ADDRESS_KIND, 1, MPI_INFO_NULL, MPI_COMM_SELF, win, ierr)
+      call MPI_Win_create(MPI_BOTTOM, 0_MPI_ADDRESS_KIND, PLACE(1), MPI_INFO_NULL, MPI_COMM_SELF, win, ierr)
       call MPI_Win_create_errhandler(of_win, handler, ierr)
       call MPI_Win_set_errhandler(win, handler, ierr)
       call MPI_Win_get_errhandler(win, got, ierr)
@@ -377,7 +377,7 @@ contains
       call MPI_Type_free(type, ierr)
       call MPI_Type_free_keyval(type_key, ierr)
       call check(type_key == MPI_KEYVAL_INVALID, 'MPI_Type_free_keyval')
-      call MPI_Win_create(MPI_BOTTOM, 0_MPI_ADDRESS_KIND, 1, MPI_INFO_NULL, MPI_COMM_SELF, win, ierr)
+      call MPI_Win_create(MPI_BOTTOM, 0_MPI_ADDRESS_KIND, PLACE(1), MPI_INFO_NULL, MPI_COMM_SELF, win, ierr)
       call MPI_Win_set_attr(win, win_key, 9_MPI_ADDRESS_KIND, ierr)
       call MPI_Win_get_attr(win, win_key, value, flag, ierr)
       call check(flag .and. value == 9, 'MPI_Win_create_keyval, MPI_Win_set_attr, MPI_Win_get_attr')
@@ -551,10 +551,10 @@ contains
       call MPI_Comm_spawn_multiple(1, ['none'], MPI_ARGVS_NULL, [1], [MPI_INFO_NULL], 0, MPI_COMM_SELF, comm, &
          MPI_ERRCODES_IGNORE, ierr)
       call fails(ierr, MPI_ERR_SPAWN, 'MPI_Comm_spawn_multiple')
-      call MPI_File_open(MPI_COMM_SELF, 'none', MPI_MODE_RDONLY, MPI_INFO_NULL, file, ierr)
-      call fails(ierr, MPI_ERR_UNSUPPORTED_OPERATION, 'MPI_File_open')
-      call MPI_File_delete('none', MPI_INFO_NULL, ierr)
-      call fails(ierr, MPI_ERR_UNSUPPORTED_OPERATION, 'MPI_File_delete')
+      call MPI_File_open(MPI_COMM_SELF, '/no/such/file', MPI_MODE_RDONLY, MPI_INFO_NULL, file, ierr)
+      call fails(ierr, MPI_ERR_NO_SUCH_FILE, 'MPI_File_open')
+      call MPI_File_delete('/no/such/file', MPI_INFO_NULL, ierr)
+      call fails(ierr, MPI_ERR_NO_SUCH_FILE, 'MPI_File_delete')
    end subroutine refused
 
 #include "tail.h"

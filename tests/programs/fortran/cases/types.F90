@@ -25,12 +25,12 @@ contains
       HANDLE(MPI_Datatype) :: type
       integer, intent(in) :: wanted(:)
       character(len=*), intent(in) :: what
-      integer :: bytes
+      NUMBER :: bytes
       call MPI_Type_commit(type, ierr)
       call MPI_Type_size(type, bytes, ierr)
       call check(bytes == 4 * size(wanted), what // ': its size')
       got = -1
-      call MPI_Sendrecv(numbers, 1, type, 0, 1, got, 24, MPI_INTEGER, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE, ierr)
+      call MPI_Sendrecv(numbers, NUM(1), type, 0, 1, got, NUM(24), MPI_INTEGER, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE, ierr)
       call check(all(got(:size(wanted)) == wanted) .and. got(size(wanted) + 1) == -1, what)
       call MPI_Type_free(type, ierr)
       call check(type == MPI_DATATYPE_NULL, what // ': freed')
@@ -39,30 +39,30 @@ contains
    subroutine layouts
       HANDLE(MPI_Datatype) :: type
       integer(kind=AK) :: base, at(2)
-      call MPI_Type_contiguous(3, MPI_INTEGER, type, ierr)
+      call MPI_Type_contiguous(NUM(3), MPI_INTEGER, type, ierr)
       call takes(type, [1, 2, 3], 'MPI_Type_contiguous')
-      call MPI_Type_vector(2, 1, 4, MPI_INTEGER, type, ierr)
+      call MPI_Type_vector(NUM(2), NUM(1), NUM(4), MPI_INTEGER, type, ierr)
       call takes(type, [1, 5], 'MPI_Type_vector')
-      call MPI_Type_create_hvector(2, 2, 12_AK, MPI_INTEGER, type, ierr)
+      call MPI_Type_create_hvector(NUM(2), NUM(2), 12_AK, MPI_INTEGER, type, ierr)
       call takes(type, [1, 2, 4, 5], 'MPI_Type_create_hvector')
-      call MPI_Type_indexed(2, [1, 2], [3, 6], MPI_INTEGER, type, ierr)
+      call MPI_Type_indexed(NUM(2), [NUM(1), NUM(2)], [NUM(3), NUM(6)], MPI_INTEGER, type, ierr)
       call takes(type, [4, 7, 8], 'MPI_Type_indexed')
-      call MPI_Type_create_hindexed(2, [2, 1], [4_AK, 20_AK], MPI_INTEGER, type, ierr)
+      call MPI_Type_create_hindexed(NUM(2), [NUM(2), NUM(1)], [4_AK, 20_AK], MPI_INTEGER, type, ierr)
       call takes(type, [2, 3, 6], 'MPI_Type_create_hindexed')
-      call MPI_Type_create_indexed_block(2, 2, [0, 5], MPI_INTEGER, type, ierr)
+      call MPI_Type_create_indexed_block(NUM(2), NUM(2), [NUM(0), NUM(5)], MPI_INTEGER, type, ierr)
       call takes(type, [1, 2, 6, 7], 'MPI_Type_create_indexed_block')
-      call MPI_Type_create_hindexed_block(2, 1, [8_AK, 16_AK], MPI_INTEGER, type, ierr)
+      call MPI_Type_create_hindexed_block(NUM(2), NUM(1), [8_AK, 16_AK], MPI_INTEGER, type, ierr)
       call takes(type, [3, 5], 'MPI_Type_create_hindexed_block')
       call MPI_Get_address(numbers(1), base, ierr)
       call MPI_Get_address(numbers(3), at(1), ierr)
       call MPI_Get_address(numbers(8), at(2), ierr)
       at = at - base
       call check(at(1) == 8, 'MPI_Get_address')
-      call MPI_Type_create_struct(2, [1, 2], at, [MPI_INTEGER, MPI_INTEGER], type, ierr)
+      call MPI_Type_create_struct(NUM(2), [NUM(1), NUM(2)], at, [MPI_INTEGER, MPI_INTEGER], type, ierr)
       call takes(type, [3, 8, 9], 'MPI_Type_create_struct')
-      call MPI_Type_create_subarray(2, [4, 6], [2, 2], [1, 3], MPI_ORDER_FORTRAN, MPI_INTEGER, type, ierr)
+      call MPI_Type_create_subarray(2, [NUM(4), NUM(6)], [NUM(2), NUM(2)], [NUM(1), NUM(3)], MPI_ORDER_FORTRAN, MPI_INTEGER, type, ierr)
       call takes(type, [14, 15, 18, 19], 'MPI_Type_create_subarray')
-      call MPI_Type_create_darray(2, 1, 2, [4, 4], [MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_NONE], &
+      call MPI_Type_create_darray(2, 1, 2, [NUM(4), NUM(4)], [MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_NONE], &
          [MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG], [2, 1], MPI_ORDER_FORTRAN, MPI_INTEGER, type, ierr)
       call takes(type, [3, 4, 7, 8, 11, 12, 15, 16], 'MPI_Type_create_darray')
       call MPI_Type_dup(MPI_INTEGER, type, ierr)
@@ -82,6 +82,9 @@ contains
       integer(kind=AK) :: lb, extent, places(1)
       integer(kind=CK) :: low, long
       integer :: integers, addresses, datatypes, combiner, values(3), length
+#if defined(LARGE)
+      integer(kind=CK) :: counts(4)
+#endif
       character(len=MPI_MAX_OBJECT_NAME) :: name
       call MPI_Type_vector(2, 1, 4, MPI_INTEGER, type, ierr)
       call MPI_Type_create_resized(type, -4_AK, 40_AK, wide, ierr)
@@ -105,13 +108,21 @@ contains
       call check(all(values == [2, 1, 4]) .and. inner(1) == MPI_INTEGER, 'MPI_Type_get_contents')
       call MPI_Type_free(wide, ierr)
       call MPI_Type_free(type, ierr)
+#if defined(LARGE)
+      call MPI_Type_vector(2_CK, 1_CK, 4_CK, MPI_INTEGER, type)
+      call MPI_Type_get_envelope(type, counts(1), counts(2), counts(3), counts(4), combiner)
+      call check(all(counts == [0, 0, 3, 1]) .and. combiner == MPI_COMBINER_VECTOR, 'MPI_Type_get_envelope_c')
+      call MPI_Type_get_contents(type, 0_CK, 0_CK, 3_CK, 1_CK, values, places, counts, inner)
+      call check(all(counts(:3) == [2, 1, 4]) .and. inner(1) == MPI_INTEGER, 'MPI_Type_get_contents_c')
+      call MPI_Type_free(type)
+#endif
       call MPI_Type_get_value_index(MPI_INTEGER, MPI_INTEGER, type, ierr)
       call check(type == MPI_2INTEGER, 'MPI_Type_get_value_index')
    end subroutine questions
 
    subroutine of_fortran
       HANDLE(MPI_Datatype) :: type
-      integer :: bytes
+      NUMBER :: bytes
       call MPI_Type_create_f90_integer(9, type, ierr)
       call MPI_Type_size(type, bytes, ierr)
       call check(8 * bytes == storage_size(1_4), 'MPI_Type_create_f90_integer')
@@ -138,7 +149,7 @@ contains
       comm%MPI_VAL = MPI_COMM_WORLD
       other%MPI_VAL = MPI_COMM_SELF
       call check(comm == comm .and. comm /= other, 'handles that are compared')
-      call MPI_Sendrecv(me, 1, MPI_INTEGER, 0, 3, back, 1, MPI_INTEGER, 0, 3, MPI_COMM_SELF, numbers, ierr)
+      call MPI_Sendrecv(me, NUM(1), MPI_INTEGER, 0, 3, back, NUM(1), MPI_INTEGER, 0, 3, MPI_COMM_SELF, numbers, ierr)
       call MPI_Status_f2f08(numbers, status, ierr)
       call check(status%MPI_TAG == 3, 'MPI_Status_f2f08')
       status%MPI_TAG = 4
@@ -147,7 +158,7 @@ contains
    end subroutine modern
 
    subroutine sizes
-      integer :: bytes
+      NUMBER :: bytes
       integer(kind=8) :: long(2, 3)
       character(len=5) :: text
       call modern
@@ -184,26 +195,27 @@ contains
 #endif
 
    subroutine packed
-      integer :: position, bytes, back(3)
+      NUMBER :: position, bytes
+      integer :: back(3)
       integer(kind=AK) :: place, room
       character(len=1) :: buffer(64)
-      call MPI_Pack_size(3, MPI_INTEGER, MPI_COMM_SELF, bytes, ierr)
+      call MPI_Pack_size(NUM(3), MPI_INTEGER, MPI_COMM_SELF, bytes, ierr)
       call check(bytes >= 12 .and. bytes <= 64, 'MPI_Pack_size')
       position = 0
-      call MPI_Pack(numbers, 3, MPI_INTEGER, buffer, 64, position, MPI_COMM_SELF, ierr)
+      call MPI_Pack(numbers, NUM(3), MPI_INTEGER, buffer, NUM(64), position, MPI_COMM_SELF, ierr)
       bytes = position
       position = 0
       back = -1
-      call MPI_Unpack(buffer, bytes, position, back, 3, MPI_INTEGER, MPI_COMM_SELF, ierr)
+      call MPI_Unpack(buffer, NUM(bytes), position, back, NUM(3), MPI_INTEGER, MPI_COMM_SELF, ierr)
       call check(all(back == [1, 2, 3]) .and. position == bytes, 'MPI_Pack, MPI_Unpack')
-      call MPI_Pack_external_size('external32  ', 3, MPI_INTEGER, room, ierr)
+      call MPI_Pack_external_size('external32  ', NUM(3), MPI_INTEGER, room, ierr)
       call check(room == 12, 'MPI_Pack_external_size')
       place = 0
-      call MPI_Pack_external('external32', numbers, 3, MPI_INTEGER, buffer, 64_AK, place, ierr)
+      call MPI_Pack_external('external32', numbers, NUM(3), MPI_INTEGER, buffer, 64_AK, place, ierr)
       call check(place == 12 .and. ichar(buffer(4)) == 1 .and. ichar(buffer(1)) == 0, 'MPI_Pack_external')
       place = 0
       back = -1
-      call MPI_Unpack_external('external32', buffer, 12_AK, place, back, 3, MPI_INTEGER, ierr)
+      call MPI_Unpack_external('external32', buffer, 12_AK, place, back, NUM(3), MPI_INTEGER, ierr)
       call check(all(back == [1, 2, 3]) .and. place == 12, 'MPI_Unpack_external')
    end subroutine packed
 

@@ -16,7 +16,7 @@ program windows
    call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN, ierr)
    left = mod(me + n - 1, n)
    right = mod(me + 1, n)
-   call MPI_Win_create(cells, 32_AK, 4, MPI_INFO_NULL, MPI_COMM_WORLD, win, ierr)
+   call MPI_Win_create(cells, 32_AK, PLACE(4), MPI_INFO_NULL, MPI_COMM_WORLD, win, ierr)
    call check(ierr == MPI_SUCCESS, 'MPI_Win_create')
    call fences
    call locks
@@ -43,9 +43,9 @@ contains
       call fill
       own = 100 + me
       call MPI_Win_fence(0, win, ierr)
-      call MPI_Put(own, 1, MPI_INTEGER, right, 2_AK, 1, MPI_INTEGER, win, ierr)
-      call MPI_Get(got, 1, MPI_INTEGER, right, 0_AK, 1, MPI_INTEGER, win, ierr)
-      call MPI_Accumulate(own, 1, MPI_INTEGER, right, 4_AK, 1, MPI_INTEGER, MPI_SUM, win, ierr)
+      call MPI_Put(own, NUM(1), MPI_INTEGER, right, 2_AK, NUM(1), MPI_INTEGER, win, ierr)
+      call MPI_Get(got, NUM(1), MPI_INTEGER, right, 0_AK, NUM(1), MPI_INTEGER, win, ierr)
+      call MPI_Accumulate(own, NUM(1), MPI_INTEGER, right, 4_AK, NUM(1), MPI_INTEGER, MPI_SUM, win, ierr)
       call MPI_Win_fence(0, win, ierr)
       call MPI_F_sync_reg(got)
       call MPI_F_sync_reg(cells)
@@ -65,7 +65,7 @@ contains
       call fill
       own = 200 + me
       call MPI_Win_lock(MPI_LOCK_EXCLUSIVE, right, 0, win, ierr)
-      call MPI_Get_accumulate(own, 1, MPI_INTEGER, got, 1, MPI_INTEGER, right, 0_AK, 1, MPI_INTEGER, MPI_REPLACE, win, ierr)
+      call MPI_Get_accumulate(own, NUM(1), MPI_INTEGER, got, NUM(1), MPI_INTEGER, right, 0_AK, NUM(1), MPI_INTEGER, MPI_REPLACE, win, ierr)
       call MPI_Win_flush(right, win, ierr)
       call check(got == 1 + 10 * right, 'MPI_Win_lock, MPI_Get_accumulate, MPI_Win_flush')
       call MPI_Fetch_and_op(own, got, MPI_INTEGER, right, 1_AK, MPI_SUM, win, ierr)
@@ -81,11 +81,11 @@ contains
       call MPI_Win_sync(win, ierr)
       call MPI_F_sync_reg(cells)
       call check(cells(1) == 200 + left .and. cells(2) == 2 + 10 * me + 200 + left .and. cells(3) == 200 + left, 'MPI_Win_sync')
-      call MPI_Get(got, 1, MPI_INTEGER, right, 7_AK, 1, MPI_INTEGER, win, ierr)
+      call MPI_Get(got, NUM(1), MPI_INTEGER, right, 7_AK, NUM(1), MPI_INTEGER, win, ierr)
       call MPI_Win_flush_all(win, ierr)
       call check(got == 8 + 10 * right, 'MPI_Win_lock_all, MPI_Win_flush_all')
       got = -1
-      call MPI_Get(got, 1, MPI_INTEGER, right, 6_AK, 1, MPI_INTEGER, win, ierr)
+      call MPI_Get(got, NUM(1), MPI_INTEGER, right, 6_AK, NUM(1), MPI_INTEGER, win, ierr)
       call MPI_Win_flush_local_all(win, ierr)
       call check(got == 7 + 10 * right, 'MPI_Win_flush_local_all')
       call MPI_Win_unlock_all(win, ierr)
@@ -98,17 +98,17 @@ contains
       call fill
       own = 300 + me
       call MPI_Win_lock_all(0, win, ierr)
-      call MPI_Rput(own, 1, MPI_INTEGER, right, 0_AK, 1, MPI_INTEGER, win, r, ierr)
+      call MPI_Rput(own, NUM(1), MPI_INTEGER, right, 0_AK, NUM(1), MPI_INTEGER, win, r, ierr)
       call MPI_Wait(r, MPI_STATUS_IGNORE, ierr)
       call MPI_Win_flush(right, win, ierr)
-      call MPI_Rget(got, 1, MPI_INTEGER, right, 0_AK, 1, MPI_INTEGER, win, r, ierr)
+      call MPI_Rget(got, NUM(1), MPI_INTEGER, right, 0_AK, NUM(1), MPI_INTEGER, win, r, ierr)
       call MPI_Wait(r, MPI_STATUS_IGNORE, ierr)
       call MPI_F_sync_reg(got)
       call check(got == 300 + me, 'MPI_Rput, MPI_Rget')
-      call MPI_Raccumulate(own, 1, MPI_INTEGER, right, 0_AK, 1, MPI_INTEGER, MPI_SUM, win, r, ierr)
+      call MPI_Raccumulate(own, NUM(1), MPI_INTEGER, right, 0_AK, NUM(1), MPI_INTEGER, MPI_SUM, win, r, ierr)
       call MPI_Wait(r, MPI_STATUS_IGNORE, ierr)
       call MPI_Win_flush(right, win, ierr)
-      call MPI_Rget_accumulate(own, 1, MPI_INTEGER, got, 1, MPI_INTEGER, right, 0_AK, 1, MPI_INTEGER, MPI_NO_OP, win, r, ierr)
+      call MPI_Rget_accumulate(own, NUM(1), MPI_INTEGER, got, NUM(1), MPI_INTEGER, right, 0_AK, NUM(1), MPI_INTEGER, MPI_NO_OP, win, r, ierr)
       call MPI_Wait(r, MPI_STATUS_IGNORE, ierr)
       call MPI_F_sync_reg(got)
       call check(got == 2 * (300 + me), 'MPI_Raccumulate, MPI_Rget_accumulate')
@@ -128,7 +128,7 @@ contains
          own = 400 + turn + me
          call MPI_Win_post(from, 0, win, ierr)
          call MPI_Win_start(to, 0, win, ierr)
-         call MPI_Put(own, 1, MPI_INTEGER, right, 3_AK, 1, MPI_INTEGER, win, ierr)
+         call MPI_Put(own, NUM(1), MPI_INTEGER, right, 3_AK, NUM(1), MPI_INTEGER, win, ierr)
          call MPI_Win_complete(win, ierr)
          if (turn == 1) call MPI_Win_wait(win, ierr)
          flag = turn == 1
@@ -170,25 +170,26 @@ contains
       HANDLE(MPI_Win) :: own
       HANDLE(MPI_Comm) :: node
       integer(kind=AK) :: bytes
-      integer :: unit, rank, size
+      DISTANCE :: unit
+      integer :: rank, size
       integer, pointer :: at(:)
       call MPI_Alloc_mem(64_AK, MPI_INFO_NULL, base, ierr)
       call point(base, at)
       at = 5
       call MPI_Free_mem(at, ierr)
       call check(ierr == MPI_SUCCESS, 'MPI_Alloc_mem, MPI_Free_mem')
-      call MPI_Win_allocate(64_AK, 4, MPI_INFO_NULL, MPI_COMM_WORLD, base, own, ierr)
+      call MPI_Win_allocate(64_AK, PLACE(4), MPI_INFO_NULL, MPI_COMM_WORLD, base, own, ierr)
       call point(base, at)
       at = me
       call MPI_Win_fence(0, own, ierr)
-      call MPI_Put(left, 1, MPI_INTEGER, right, 1_AK, 1, MPI_INTEGER, own, ierr)
+      call MPI_Put(left, NUM(1), MPI_INTEGER, right, 1_AK, NUM(1), MPI_INTEGER, own, ierr)
       call MPI_Win_fence(0, own, ierr)
       call check(at(2) == mod(left + n - 1, n) .and. at(1) == me, 'MPI_Win_allocate')
       call MPI_Win_free(own, ierr)
       call MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, node, ierr)
       call MPI_Comm_rank(node, rank, ierr)
       call MPI_Comm_size(node, size, ierr)
-      call MPI_Win_allocate_shared(64_AK, 4, MPI_INFO_NULL, node, base, own, ierr)
+      call MPI_Win_allocate_shared(64_AK, PLACE(4), MPI_INFO_NULL, node, base, own, ierr)
       call point(base, at)
       at = 60 + rank
       call MPI_Win_fence(0, own, ierr)
@@ -223,9 +224,9 @@ contains
       call MPI_Win_attach(own, memory, 16_AK, ierr)
       call check(ierr == MPI_SUCCESS, 'MPI_Win_create_dynamic, MPI_Win_attach')
       call MPI_Get_address(memory, here, ierr)
-      call MPI_Sendrecv(here, 1, MPI_AINT, left, 1, there, 1, MPI_AINT, right, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)
+      call MPI_Sendrecv(here, NUM(1), MPI_AINT, left, 1, there, NUM(1), MPI_AINT, right, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)
       call MPI_Win_lock_all(0, own, ierr)
-      call MPI_Get(value, 1, MPI_INTEGER, right, there, 1, MPI_INTEGER, own, ierr)
+      call MPI_Get(value, NUM(1), MPI_INTEGER, right, there, NUM(1), MPI_INTEGER, own, ierr)
       call MPI_Win_flush(right, own, ierr)
       call MPI_F_sync_reg(value)
       call check(value == 70 + right, 'a dynamic window')

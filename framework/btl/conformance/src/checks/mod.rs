@@ -7,6 +7,7 @@ mod contexts_one_sided;
 mod declared;
 mod flush;
 mod full_set;
+mod gathering;
 mod jobs;
 mod life;
 mod limits;

@@ -65,6 +65,7 @@ impl Core {
         self.recorded = Recorded::default();
         self.op = None;
         self.kept = None;
+        self.bytes = None;
         self.comm = null();
     }
 

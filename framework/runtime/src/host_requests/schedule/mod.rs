@@ -10,7 +10,8 @@
 //! **Recording.** The component that plans a collective on this communicator is called with services that write
 //! steps down (`record`). The result is a program without branches: start a send, start a receive, wait
 //! for these, pack, reduce. It depends on the arguments alone, so a persistent operation keeps it. Steps that depend on received data are
-//! written by steps of their own kind when the plan has come to them, for one start (`extend`).
+//! written by steps of their own kind when the plan has come to them, for one start (`extend`). Nonblocking accesses to files are plans, too
+//! (`file/planned.rs`, `file/collective.rs`).
 //!
 //! **Running** (`run`). Steps are done in order until one has to wait for a message. Progress watches the request
 //! (`host_requests`); when what the step waits for has come, whoever found that goes on with the steps, outside the
@@ -43,10 +44,12 @@ use crate::coll::slot::Slot;
 use crate::host_requests::schedule::steps::{Core, Kept};
 use crate::objects::{Body, Communicator, Instance, Made};
 use crate::request::Header;
-use oxmpi_coll::CollArgs;
-use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
+use oxmpi_coll::{CollArgs, CollComm};
+use oxmpi_datatype::kernel::OpDesc;
+use oxmpi_mca::sync::unmodelled::{AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{Entry, MsgStatus, Status};
 use std::cell::UnsafeCell;
+use std::sync::Arc;
 
 /// State of an operation: no steps are left, or it was never started.
 const OVER: u32 = 0;
@@ -84,7 +87,12 @@ impl Operation {
         // SAFETY: over, so nobody runs it.
         let core = unsafe { self.core() };
         let failed = core.truncated.filter(|_| core.error == Status::TRUNCATED);
-        MsgStatus { error: core.error, tag: MsgStatus::EMPTY.tag, ..failed.unwrap_or(MsgStatus::EMPTY) }
+        let status =
+            MsgStatus { error: core.error, tag: MsgStatus::EMPTY.tag, ..failed.unwrap_or(MsgStatus::EMPTY) };
+        match &core.bytes {
+            Some(bytes) => MsgStatus { bytes: bytes.load(Ordering::Relaxed), ..status },
+            None => status,
+        }
     }
 }
 
@@ -146,8 +154,36 @@ impl Communicator {
         kept: Kept,
     ) -> Result<Header, Status> {
         let tag = self.coll.numbers.later();
+        // SAFETY: null, or the caller's operation.
+        let op = unsafe { args.op.as_ref() }.copied();
         // SAFETY: the caller's promise.
-        let (made, operation) = unsafe { self.planned(entry, which, args, kept, tag) }?;
+        let write =
+            |core: &mut Core, entry: &mut Entry| unsafe { record::plan(core, self, which, entry, args) };
+        let planned = self.planned(entry, (op, kept, None), tag, write)?;
+        Ok(self.begin(entry, planned))
+    }
+
+    /// Begins a plan whose steps `write` writes down by the services of the communicator that it gets. `kept` lives until it is over; `bytes` is what the
+    /// request's status will say. `messages`: all ranks of the communicator begin it, in the same order of such operations, and its steps may send.
+    ///
+    /// # Safety
+    /// What the steps point to is there until the request is complete.
+    pub(crate) unsafe fn begin_plan(
+        &self,
+        entry: &mut Entry,
+        messages: bool,
+        (kept, bytes): (Kept, Arc<AtomicU64>),
+        write: impl FnOnce(&CollComm) -> Status,
+    ) -> Result<Header, Status> {
+        let tag = if messages { self.coll.numbers.later() } else { 0 };
+        // SAFETY: the caller's promise.
+        let write = |core: &mut Core, entry: &mut Entry| unsafe { record::plan_by(core, self, entry, write) };
+        let planned = self.planned(entry, (None, kept, Some(bytes)), tag, write)?;
+        Ok(self.begin(entry, planned))
+    }
+
+    /// Does the first steps of an operation that was planned, and begins the life of its request.
+    fn begin(&self, entry: &mut Entry, (made, operation): (&'static Made, &'static Operation)) -> Header {
         let instance = self.instance();
         operation.work(instance, entry);
         let over = operation.state.load(Ordering::Relaxed) == OVER;
@@ -156,7 +192,7 @@ impl Communicator {
         if !over && entry.is_among() {
             instance.poll_requests(entry);
         }
-        Ok(made.handle())
+        made.handle()
     }
 
     /// A persistent collective, inactive. `kept` lives until the request is given up.
@@ -171,24 +207,24 @@ impl Communicator {
         kept: Kept,
     ) -> Result<Header, Status> {
         let tag = self.coll.numbers.again();
+        // SAFETY: null, or the caller's operation.
+        let op = unsafe { args.op.as_ref() }.copied();
         // SAFETY: the caller's promise.
-        let (made, operation) = unsafe { self.planned(entry, which, args, kept, tag) }?;
+        let write =
+            |core: &mut Core, entry: &mut Entry| unsafe { record::plan(core, self, which, entry, args) };
+        let (made, operation) = self.planned(entry, (op, kept, None), tag, write)?;
         operation.state.store(OVER, Ordering::Relaxed);
         self.instance().begin_request(entry, made, Begin::Inactive { at_rest: true });
         Ok(made.handle())
     }
 
-    /// Makes a request with a plan that a component recorded; the caller has the claim of its operation.
-    ///
-    /// # Safety
-    /// What the arguments point to is there as long as the plan, lists during the call.
-    unsafe fn planned(
+    /// Makes a request with a plan that `write` records; the caller has the claim of its operation.
+    fn planned(
         &self,
         entry: &mut Entry,
-        which: Slot,
-        args: &CollArgs,
-        kept: Kept,
+        (op, kept, bytes): (Option<OpDesc>, Kept, Option<Arc<AtomicU64>>),
         tag: i32,
+        write: impl FnOnce(&mut Core, &mut Entry) -> Status,
     ) -> Result<(&'static Made, &'static Operation), Status> {
         let instance = self.instance();
         let made = instance.make_request(entry, |_: &Operation| {})?;
@@ -196,11 +232,8 @@ impl Communicator {
         operation.state.store(CLAIMED, Ordering::Relaxed);
         // SAFETY: nobody else has the request yet.
         let core = unsafe { operation.core() };
-        (core.comm, core.tag, core.kept) = (self, tag, kept);
-        // SAFETY: null, or the caller's operation.
-        core.op = unsafe { args.op.as_ref() }.copied();
-        // SAFETY: the caller's promise.
-        let status = unsafe { record::plan(core, self, which, entry, args) };
+        (core.comm, core.tag, core.kept, core.op, core.bytes) = (self, tag, kept, op, bytes);
+        let status = write(core, entry);
         if status.is_err() {
             operation.state.store(OVER, Ordering::Relaxed);
             operation.reset(entry);

@@ -36,6 +36,27 @@ pub unsafe fn plan(
     let recorders = Recorders::of(core, comm);
     // SAFETY: the caller's promise; the services take a recorder, and both recorders are there during the call.
     let status = unsafe { comm.coll.plan(which, comm, entry, args, SERVICES, recorders.comm_pointers()) };
+    finish(core, status)
+}
+
+/// Has `write` write the steps of an operation into an empty plan.
+///
+/// # Safety
+/// What the steps point to is there as long as the plan.
+pub unsafe fn plan_by(
+    core: &mut Core,
+    comm: &Communicator,
+    entry: &mut Entry,
+    write: impl FnOnce(&CollComm) -> Status,
+) -> Status {
+    let recorders = Recorders::of(core, comm);
+    // SAFETY: the services take a recorder, and both recorders are there during the call.
+    let status = unsafe { comm.coll.planning(comm, entry, SERVICES, recorders.comm_pointers(), write) };
+    finish(core, status)
+}
+
+/// Writes down the last step, and notes how much was recorded.
+fn finish(core: &mut Core, status: Status) -> Status {
     core.steps.push(Step::WaitForRest);
     core.recorded = Recorded { steps: core.steps.len(), slots: core.slots, memory: core.memory.blocks() };
     if status.is_err() { status } else { Status::OK }

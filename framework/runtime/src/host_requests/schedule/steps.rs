@@ -8,9 +8,11 @@ use core::ptr::null;
 use oxmpi_coll::{ExtendFn, StepFn};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_datatype::kernel::OpDesc;
+use oxmpi_mca::sync::unmodelled::AtomicU64;
 use oxmpi_mca::{MsgStatus, Status, WakingWord};
 use oxmpi_waiting::Awaited;
 use std::any::Any;
+use std::sync::Arc;
 
 /// Objects that a request holds until it is given up: types, the operation.
 pub type Kept = Option<Box<dyn Any + Send>>;
@@ -134,6 +136,8 @@ pub(crate) struct Core {
     pub(crate) op: Option<OpDesc>,
     pub(crate) memory: Memory,
     pub(crate) kept: Kept,
+    /// The bytes that the status tells, for operations whose status does.
+    pub(crate) bytes: Option<Arc<AtomicU64>>,
     pub(crate) at: usize,
     /// The step at `at`, the component's own or one for a word, has begun.
     pub(crate) begun: bool,
@@ -157,6 +161,7 @@ impl Default for Core {
             op: None,
             memory: Memory::default(),
             kept: None,
+            bytes: None,
             at: 0,
             begun: false,
             messages: Vec::new(),

@@ -1,0 +1,88 @@
+//! Parameters. All ranks of a job must have the same values, since they decide who reads what from whom; `mpirun` sees to that.
+
+use oxmpi_mca::{ParamDecl, ParamKind, Params};
+
+/// The declarations; the constants of [`index`] are their places.
+pub const PARAMS: &[ParamDecl] = &[
+    ParamDecl::new(
+        "priority",
+        ParamKind::INT,
+        6,
+        "5",
+        "Priority among collective components; each operation is served by the component of highest priority that implements it. Raise it above coll_basic_priority to use this one",
+    )
+    .range(0, 100),
+    ParamDecl::new(
+        "memory",
+        ParamKind::SIZE,
+        6,
+        "4m",
+        "Most memory that the ranks of a communicator share for its collectives; where cells of 256 bytes do not fit, its collectives go by messages. Lower it where many communicators share little memory, raise it for more than 100 ranks on a node",
+    )
+    .range(4096, 1 << 40),
+    ParamDecl::new(
+        "single_copy",
+        ParamKind::BOOL,
+        6,
+        "true",
+        "Whether ranks read longer data straight out of each other's memory, where the system permits that; otherwise such collectives go by messages. Set it to false to compare",
+    ),
+    ParamDecl::new(
+        "split_min",
+        ParamKind::SIZE,
+        7,
+        "16k",
+        "Bytes that a rank of a few reads of the others' operands in an allreduce from which on each combines a slice only; where there are fewer each combines all. Raise it where reductions are cheap and cores far from each other",
+    )
+    .range(64, 1 << 30),
+    ParamDecl::new(
+        "single_copy_min",
+        ParamKind::SIZE,
+        7,
+        "128k",
+        "Bytes of all blocks of an allgather or alltoall from which on ranks that share cores read them straight out of each other's memory; fewer that do not fit a cell go by messages. Lower it where the system reads other processes' memory fast",
+    )
+    .range(0, 1 << 40),
+    ParamDecl::new(
+        "stream_max",
+        ParamKind::SIZE,
+        7,
+        "4m",
+        "Bytes of a collective from which on ranks with a core each read them straight out of each other's memory; fewer that do not fit a cell are copied through shared memory piece by piece, or go by messages. Lower it where the system reads other processes' memory fast",
+    )
+    .range(0, 1 << 40),
+];
+
+/// Places in [`PARAMS`].
+mod index {
+    pub const PRIORITY: usize = 0;
+    pub const MEMORY: usize = 1;
+    pub const SINGLE_COPY: usize = 2;
+    pub const SPLIT_MIN: usize = 3;
+    pub const SINGLE_COPY_MIN: usize = 4;
+    pub const STREAM_MAX: usize = 5;
+}
+
+/// The resolved values; sizes in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    pub priority: i32,
+    pub memory: u64,
+    pub single_copy: bool,
+    pub split_min: u64,
+    pub single_copy_min: u64,
+    pub stream_max: u64,
+}
+
+impl Settings {
+    pub fn of(params: Params<'_>) -> Settings {
+        Settings {
+            priority: params.int(index::PRIORITY) as i32,
+            memory: params.size(index::MEMORY) as u64,
+            single_copy: params.flag(index::SINGLE_COPY),
+            split_min: params.size(index::SPLIT_MIN) as u64,
+            single_copy_min: params.size(index::SINGLE_COPY_MIN) as u64,
+            stream_max: params.size(index::STREAM_MAX) as u64,
+        }
+    }
+}

@@ -5,6 +5,9 @@
 //! `host` it chooses among them, with `add-host` and `add-hostfile` it names others. Where nobody has said how many slots
 //! there are, cores are counted and more processes may be started than that, as on the command line.
 //!
+//! **Machines.** No daemon is started on another machine for a later job: its slots are no slots for it, and a hint that names it is
+//! refused.
+//!
 //! **Inherited** are parameters, environment and all that is about output; mapping, ranking and binding are not, unless the hint
 //! `oxmpi_inherit` says so, but for the permission to have more processes than slots. A new job is bound to nothing
 //! unless a hint binds it: the cores are in use.
@@ -120,16 +123,28 @@ impl Known<'_> {
         if self.first.job.mapping.oversubscribe == Some(true) {
             return None;
         }
-        self.granted.iter().map(|(name, _)| self.left_on(name)).sum()
+        self.here().map(|(name, _)| self.left_on(name)).sum()
+    }
+
+    /// Nodes that mpirun was given on its own machine.
+    fn here(&self) -> impl Iterator<Item = &(String, Option<u32>)> {
+        self.granted.iter().filter(|(name, _)| !self.is_elsewhere(name))
+    }
+
+    /// Whether a node, called as mpirun's list has it, is another machine.
+    fn is_elsewhere(&self, name: &str) -> bool {
+        let node = self.names.names().iter().position(|known| known == name);
+        node.is_some_and(|node| !self.names.is_here(node))
     }
 
     fn try_plan(&self, line: &CommandLine, request: &SpawnRequest) -> Result<Plan, String> {
-        let survey = survey_later(line, self.names.clone())?;
-        if let Some(request) = &survey.request {
-            let name = request.nodes.first().map_or("", |(_, name)| name);
-            return Err(paragraph("spawn-elsewhere", &[name]));
-        }
+        let mut survey = survey_later(line, self.names.clone())?;
+        // Other machines are known, and nobody is sent there.
+        survey.request = None;
         let mut plan = make(line, self.interactive, survey, BTreeMap::new())?;
+        if let Some(&node) = plan.machines.iter().find(|node| !plan.names.is_here(**node as usize)) {
+            return Err(paragraph("spawn-elsewhere", &[&plan.names.names()[node as usize]]));
+        }
         plan.launch.secret = self.secret.clone();
         plan.launch.tree = self.tree;
         plan.launch.parent = request.port.clone();
@@ -188,10 +203,10 @@ impl Known<'_> {
 
     /// Nodes of a program as `--host` has them; empty: mpirun's own choice.
     fn hosts(&self, program: &SpawnedProgram, hinted: &Hinted) -> Result<Vec<String>, String> {
-        let limited = self.granted.iter().any(|(_, slots)| slots.is_some());
+        let limited = self.granted.iter().any(|(name, slots)| slots.is_some() || self.is_elsewhere(name));
         let mut hosts = Vec::new();
         if !hinted.has_hosts && hinted.hostfiles.is_empty() && (limited || !hinted.added.is_empty()) {
-            for (name, _) in self.granted {
+            for (name, _) in self.here() {
                 match self.left_on(name) {
                     None => hosts.push(format!("{}:*", bracketed(name))),
                     Some(0) => {}
@@ -200,11 +215,13 @@ impl Known<'_> {
             }
             if hosts.is_empty() && hinted.added.is_empty() {
                 if self.first.job.mapping.oversubscribe == Some(true) {
-                    return Ok(self
-                        .granted
-                        .iter()
-                        .map(|(name, _)| format!("{}:1", bracketed(name)))
-                        .collect());
+                    hosts.extend(self.here().map(|(name, _)| format!("{}:1", bracketed(name))));
+                }
+                if !hosts.is_empty() {
+                    return Ok(hosts);
+                }
+                if let (None, Some((name, _))) = (self.here().next(), self.granted.first()) {
+                    return Err(paragraph("spawn-elsewhere", &[name]));
                 }
                 let name = String::from_utf8_lossy(&program.command).into_owned();
                 return Err(paragraph("spawn-no-slots", &[&program.most.to_string(), &name]));
@@ -237,6 +254,9 @@ impl Known<'_> {
         let name_of_grant = |(granted, _): &&(String, Option<u32>)| granted == name;
         if !self.granted.iter().any(|grant| name_of_grant(&grant)) {
             return Err(paragraph("spawn-host", &[name, key]));
+        }
+        if self.is_elsewhere(name) {
+            return Err(paragraph("spawn-elsewhere", &[name]));
         }
         Ok(match (self.left_on(name), count) {
             (None, None) => format!("{}:*", bracketed(name)),
@@ -472,6 +492,20 @@ mod tests {
         assert!(try_spawn("-n 1 true", 1, 3, &[("soft", "8")]).is_err_and(|why| why.contains("soft")));
         assert!(try_spawn("-n 1 true", 1, 3, &[("soft", "a")]).is_err_and(|why| why.contains("soft")));
         assert_eq!(numbers("1:9:4, -2:0, 7:3:-2"), Some(vec![1, 5, 9, 0, 7, 5, 3]));
+    }
+
+    #[test]
+    fn other_machines_have_no_slots() {
+        let first = "--host localhost:5,elsewhere:9 -n 2 true";
+        assert_eq!(try_spawn(first, 1, 2, &[]), Ok(vec![2, 2]));
+        let why = try_spawn(first, 1, 3, &[]).expect_err("four are left here");
+        assert!(why.contains("Slots available: 4"), "{why}");
+        for hint in [("host", "elsewhere"), ("add-host", "far")] {
+            let why = try_spawn(first, 1, 1, &[hint]).map_err(|why| why.contains("cannot be started on"));
+            assert_eq!(why, if hint.0 == "host" { Err(true) } else { Ok(vec![1, 1]) }, "{hint:?}");
+        }
+        let why = try_spawn("--host elsewhere:9 -n 1 true", 1, 1, &[]).expect_err("none is here");
+        assert!(why.contains("cannot be started on the node elsewhere"), "{why}");
     }
 
     #[test]

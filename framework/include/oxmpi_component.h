@@ -764,7 +764,8 @@ struct oxmpi_host_services {
      * NO_RESOURCE (`len` is what is needed), PEER_FAILED as `HostTable::exchange_get`. BAD_PARAM: the name is not UTF-8. */
     oxmpi_status (*exchange_try)(void *, oxmpi_str_ref module, uint32_t proc, uint8_t *data, size_t *len);
     /* `HELD`. Answers a challenge: `AUTH_BYTES` that only processes of the job can make of `challenge` and `context` (which
-     * side, which connection, what protocol). */
+     * side, which connection, what protocol). A context with the wire name of a process of another job (`name_of`) is about a connection
+     * with that one: only the two can answer then. */
     oxmpi_status (*auth_make)(void *, oxmpi_slice_of_u8 challenge, oxmpi_slice_of_u8 context, uint8_t *out);
     /* `HELD`. OK, or NO_PERMISSION where the answer is not that of a process of the job. Takes as long for either. */
     oxmpi_status (*auth_check)(void *, oxmpi_slice_of_u8 challenge, oxmpi_slice_of_u8 context, oxmpi_slice_of_u8 answer);

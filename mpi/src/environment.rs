@@ -8,6 +8,7 @@ use crate::call::process::{self, Process};
 use crate::call::{crash, installation, leftovers, local_requests, stdio, users, watching};
 use crate::comm::lifetime;
 use crate::constants::*;
+use crate::dynamic::parent;
 use crate::error::{ErrorObject, Failure, Res, call, call_any_time, call_outside, raise_without_call};
 use crate::session::WORLD;
 use crate::types::{Aint, Comm, Info};
@@ -58,7 +59,7 @@ fn start(level: Level) -> Res {
         as_started(&mut env, app);
     }
     info::set_env(env);
-    Ok(())
+    parent::meet(process)
 }
 
 /// The name of a thread level.

@@ -7,11 +7,11 @@
 //! Map, by chapter: `environment`, `session` · `error` · `comm` · `group` · `info` · `attr` · `p2p`, `sendrecv`, `buffered`, `persistent`,
 //! `partitioned`, `probe` · `request`, `complete`, `get_status`, `grequest` · `status` ·
 //! `datatype`, `predefined`, `type_create`, `type_array`, `type_contents`, `type_match`, `pack`, `address` · `op`,
-//! `collective` · `topo`, `topo_graph` · `win` · `file` · `tool` (MPI_T) · `abi_info`, `abi_fortran`, `fortran` · `removed` (functions of
+//! `collective` · `dynamic` · `topo`, `topo_graph` · `win` · `file` · `tool` (MPI_T) · `abi_info`, `abi_fortran`, `fortran` · `removed` (functions of
 //! MPI-1) · extensions (`mpi-ext.h`): `ext`, `ext_sync`, `endpoints`, `threadcomm`, `streams`.
 //! In a chapter that is a folder `object` is what a handle leads to, and `calls` are the standard's functions.
 //!
-//! Under them is `call`, the machinery of a call; `types`; and what is generated: `constants`, `unsupported`.
+//! Under them is `call`, the machinery of a call; `types`; and what is generated: `constants`.
 
 #[macro_use]
 mod call;
@@ -27,6 +27,7 @@ mod complete;
 mod complete_some;
 mod constants;
 mod datatype;
+mod dynamic;
 mod endpoints;
 mod environment;
 mod error;
@@ -61,5 +62,4 @@ mod type_contents;
 mod type_create;
 mod type_match;
 mod types;
-mod unsupported;
 mod win;

@@ -42,6 +42,9 @@ fn launch(nodes: u32, each: u32, node_names: Vec<String>) -> Launch {
         raw: false,
         stdin: Stdin::Rank(0),
         hold: false,
+        tree: 1,
+        sites: Vec::new(),
+        parent: String::new(),
     }
 }
 

@@ -19,6 +19,13 @@ pub fn framed(text: &str) -> String {
     format!("{LINE}\n{}\n{LINE}\n", text.trim_end())
 }
 
+/// A paragraph without its lines, for a place in another one.
+pub fn unframed(text: &str) -> &str {
+    let text = text.trim_end();
+    let inside = text.strip_prefix(LINE).and_then(|text| text.strip_suffix(LINE));
+    inside.unwrap_or(text).trim()
+}
+
 /// Is it a whole paragraph already?
 pub fn is_framed(text: &str) -> bool {
     text.starts_with(LINE)
@@ -73,6 +80,10 @@ mod tests {
             include_str!("cli/policy.rs"),
             include_str!("cli/runtime_options.rs"),
             include_str!("plan/mod.rs"),
+            include_str!("plan/spawned.rs"),
+            include_str!("launcher/spawn.rs"),
+            include_str!("launcher/state.rs"),
+            include_str!("launcher/opening.rs"),
             include_str!("remote/addresses.rs"),
             include_str!("remote/hub.rs"),
             include_str!("remote/options.rs"),
@@ -105,5 +116,6 @@ mod tests {
     fn places_are_filled_once() {
         assert_eq!(fill("%1 and %2, 100%, %9", &["%2", "b"]), "%2 and b, 100%, %9");
         assert!(paragraph("no such topic", &["x"]).contains("no such topic: x"));
+        assert_eq!((unframed(&framed("a\nb\n")), unframed("c\n")), ("a\nb", "c"));
     }
 }

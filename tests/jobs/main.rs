@@ -10,6 +10,7 @@
 //! sleep) · `info` (mpi-info, parameters from files) · `authors` (components from outside) ·
 //! `launches` (limits of the system, other launchers, programs of another MPI) ·
 //! `logins` (a fixed list over `machines` made of namespaces) · `nodes` (several nodes on this machine) · `ofi` (libfabric) · `one_sided` (conjugate gradients and patches) ·
+//! `ports` (jobs that meet) · `spawn` (jobs that processes ask for) ·
 //! `shm_collectives` (collectives of one node) · `rails` (a network that fails) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
 //! and a second one) · `rdma` (windows that osc-rdma serves) · `soak` (the report of the soak tests, and their verdicts) · `tcp` (networks) ·
 //! `ugni` (Gemini and Aries, on their library in software) · `unreachable` (calls that need a process which no transport reaches) ·
@@ -53,12 +54,14 @@ mod output;
 mod packages;
 mod parameters;
 mod places;
+mod ports;
 mod rails;
 mod rdma;
 mod reproductions;
 mod shm_collectives;
 mod soak;
 mod solo;
+mod spawn;
 mod tcp;
 mod tool_interface;
 mod tools;

@@ -142,7 +142,15 @@ fn mpi4py_by_the_wheel() {
         assert_eq!(ended.out.lines().filter(|line| *line == "ok").count(), ranks, "{}", ended.out);
     }
     let pool = |ranks: &str, words: &[&str]| job(ranks, words).arg(&program).start().wait_and_leave_nothing();
-    let ended = pool("1", &[]).failed();
+    let on = |host: &str| {
+        let mut command = Command::new(environment.join("bin/mpirun"));
+        command.args(["--host", host, "-n", "1"]).arg(environment.join("bin/python3")).arg(&program);
+        Job::of(command).limit(120).start().wait_and_leave_nothing()
+    };
+    // Workers are spawned where there is room, and the program is told where there is none.
+    let ended = on("localhost:3").passed();
+    assert!(ended.out.contains("squares 0 1 4 9 16"), "{}", ended.out);
+    let ended = on("localhost:1").failed();
     for part in ["after an error in MPI_Comm_spawn", "mpirun -n 5 python3 -m mpi4py.futures PROGRAM"] {
         assert!(ended.err.contains(part), "{part} is not in\n{}", ended.err);
     }

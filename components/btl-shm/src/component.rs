@@ -24,14 +24,10 @@ impl Component for ShmComponent {
     type Module = BtlModule;
     const NAME: &'static str = "shm";
 
-    /// No module where there is nobody to talk to: an only process of a node may name this component
-    /// without harm.
+    /// An only process of a node has a module, too: it may get to know processes of other jobs there.
     fn open(host: Host, params: Params<'_>) -> Result<(i32, Vec<BtlModule>), OpenError> {
         let settings = Settings::read(params)?;
         let job = *host.job();
-        if job.local_size < 2 {
-            return Ok((0, Vec::new()));
-        }
         check(&job)?;
         let wish = contexts(&settings, host.num_cris());
         let refused = |error| {

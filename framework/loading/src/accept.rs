@@ -24,8 +24,8 @@ mod tables;
 pub use accepted::{Accepted, CollComponent, Framework, OscComponent, Pml, Refusal};
 pub use accepted::{FbtlComponent, FcollComponent, FsComponent};
 pub use files::{accept_fbtl, accept_fcoll, accept_fs};
+pub use tables::read_osc_table;
 pub use tables::{accept_btl, accept_coll, accept_osc, accept_pml};
-pub use tables::{discard, read_osc_table};
 
 use oxmpi_mca::abi::TARGET;
 use oxmpi_mca::{

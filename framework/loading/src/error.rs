@@ -32,6 +32,11 @@ pub enum ErrorKind {
     RmaFlavor,
     Unsupported,
     ProcAborted,
+    /// A port, the name of a service, a service, a process that is to be started (MPI 5.0 §11).
+    Port,
+    Name,
+    Service,
+    Spawn,
     /// There are not so many endpoints (`mpi-ext.h`).
     Endpoints,
     Access,
@@ -70,7 +75,11 @@ impl ErrorKind {
             ErrorKind::Other => 16,
             ErrorKind::Intern => 17,
             ErrorKind::Info => 34,
+            ErrorKind::Name => 38,
             ErrorKind::NoMem => 39,
+            ErrorKind::Port => 43,
+            ErrorKind::Service => 51,
+            ErrorKind::Spawn => 53,
             ErrorKind::RmaAttach => 46,
             ErrorKind::RmaConflict => 47,
             ErrorKind::RmaRange => 48,

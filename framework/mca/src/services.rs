@@ -127,7 +127,8 @@ pub struct HostServices {
     pub exchange_try:
         extern "C" fn(*mut c_void, module: StrRef, proc: u32, data: *mut u8, len: *mut usize) -> Status,
     /// `HELD`. Answers a challenge: `AUTH_BYTES` that only processes of the job can make of `challenge` and `context` (which
-    /// side, which connection, what protocol).
+    /// side, which connection, what protocol). A context with the wire name of a process of another job (`name_of`) is about a connection
+    /// with that one: only the two can answer then.
     pub auth_make:
         extern "C" fn(*mut c_void, challenge: SliceRef<u8>, context: SliceRef<u8>, out: *mut u8) -> Status,
     /// `HELD`. OK, or NO_PERMISSION where the answer is not that of a process of the job. Takes as long for either.

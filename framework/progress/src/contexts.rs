@@ -79,8 +79,14 @@ impl Contexts {
     ///
     /// # Safety
     /// CRIs and transports outlive the result.
-    pub(crate) unsafe fn new(cris: &[Cri], btls: &[&BtlHandle], crowding: Crowding) -> Box<Contexts> {
-        let polled: Box<[Polled]> = btls.iter().map(|btl| Polled::new(btl, !is_own(btl))).collect();
+    pub(crate) unsafe fn new(
+        cris: &[Cri],
+        btls: &[&BtlHandle],
+        dormant: &dyn Fn(usize) -> bool,
+        crowding: Crowding,
+    ) -> Box<Contexts> {
+        let polled = |(number, btl): (usize, &&BtlHandle)| Polled::new(btl, !is_own(btl) && !dormant(number));
+        let polled: Box<[Polled]> = btls.iter().enumerate().map(polled).collect();
         Box::new(Contexts {
             cris: NonNull::from(cris),
             polling: Polling::new(&polled),

@@ -27,6 +27,8 @@ pub struct Served<'a> {
     pub cris: &'a [Cri],
     /// Best first.
     pub btls: &'a [&'a BtlHandle],
+    /// Whether the transport of that number is not polled before something activates it.
+    pub dormant: &'a dyn Fn(usize) -> bool,
     pub services: *const BtlServices,
     /// Bits of `oxmpi_mca::host::cri_mode`.
     pub modes: u32,
@@ -66,7 +68,7 @@ impl Engine {
             return Status::BAD_PARAM;
         }
         // SAFETY: the caller's promise; the contexts go with the engine.
-        let contexts = unsafe { Contexts::new(served.cris, served.btls, served.crowding) };
+        let contexts = unsafe { Contexts::new(served.cris, served.btls, served.dormant, served.crowding) };
         if self.own.set(Turns::new(contexts, policy_of(served.modes))).is_err() {
             return Status::BAD_PARAM;
         }

@@ -5,12 +5,21 @@ use crate::objects::Instance;
 /// Origin of an end that is the library's own.
 const FAILURE: &str = "a failure inside the library";
 
+/// Instead of the rank of a peer: it is of another job.
+const SOMEBODY_ELSES: u32 = u32::MAX;
+
 impl Instance {
     /// Reports that process `proc` broke the protocol or died: ends the job (`fatal`) or logs an error.
     pub(crate) fn peer_error(&self, framework: &str, name: &str, proc: u32, fatal: bool, message: &str) {
-        let message = format!("{framework}:{name}: rank {proc}: {message}");
+        let message = match self.is_stranger(proc) {
+            false => format!("{framework}:{name}: rank {proc}: {message}"),
+            // The end of one that is not connected any more concerns nobody here.
+            true if self.strangers().name(self.job().job_size, proc).is_none() => return,
+            true => format!("{framework}:{name}: {}: {message}", self.describe_process(proc)),
+        };
         if fatal {
-            self.abort_for(1, FAILURE, &message, Some(proc));
+            let peer = if self.is_stranger(proc) { SOMEBODY_ELSES } else { proc };
+            self.abort_for(1, FAILURE, &message, Some(peer));
         }
         self.logger().error(framework, &message);
     }

@@ -10,7 +10,7 @@ use crate::group::{Group, ProcId};
 use crate::info::Info;
 use crate::message::Envelope;
 use crate::objects::Communicator;
-use crate::wires::{Choice, ENTRY, GATHERING, Wire, tree, which};
+use crate::wires::{Choice, ENTRY, GATHERING, Wire, tree};
 use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_mca::{Entry, Status};
 use std::sync::Arc;
@@ -114,7 +114,7 @@ impl Communicator {
             return self.create_inter(entry, group, nth);
         }
         let (Some(first), Some(_)) = (group.members().first(), group.rank()) else { return Ok(None) };
-        let gid = gid::child(self.gid(), nth, Origin::Create, which(*first));
+        let gid = gid::child(self.gid(), nth, Origin::Create, self.instance().mark(*first));
         self.child(gid, group.clone(), None, Info::new()).map(Some)
     }
 
@@ -145,7 +145,10 @@ impl Communicator {
             None => Ok(()),
             Some(m) => Err(Error::new(
                 ErrorKind::Group,
-                format!("the group has a member (process {}) that is not in the communicator", m.proc),
+                format!(
+                    "the group has a member ({}) that is not in the communicator",
+                    self.instance().describe_process(m.proc)
+                ),
             )),
         }
     }

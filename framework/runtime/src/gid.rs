@@ -105,17 +105,22 @@ pub fn decode(bytes: [u8; 16]) -> Gid {
     [u64::from_le_bytes(words[0]), u64::from_le_bytes(words[1])]
 }
 
-/// The id that the members of a group and a tag make together: the parent of the communicators that are made of
+/// The id that the members of a group, by their marks, and a tag make together: the parent of the communicators that are made of
 /// them.
-pub fn from_group(job_id: u64, members: &[(u32, u16)], tag: &str) -> Gid {
-    let mut words = vec![job_id, Origin::FromGroup as u64, tag.len() as u64];
+pub fn from_group(members: impl Iterator<Item = u64>, tag: &str) -> Gid {
+    let mut words = vec![Origin::FromGroup as u64, tag.len() as u64];
     words.extend(tag.as_bytes().chunks(8).map(|piece| {
         let mut word = [0; 8];
         word[..piece.len()].copy_from_slice(piece);
         u64::from_le_bytes(word)
     }));
-    words.extend(members.iter().map(|&(proc, endpoint)| u64::from(proc) << 16 | u64::from(endpoint)));
+    words.extend(members);
     mix(&words)
+}
+
+/// A rank of a job as one word; of the ranks of one job no two have the same.
+pub fn mark(job_id: u64, rank: u64) -> u64 {
+    finish(job_id) ^ rank
 }
 
 #[cfg(test)]
@@ -149,7 +154,8 @@ mod tests {
         let mut seen = HashSet::new();
         for members in [&[(0, 0)][..], &[(1, 0)], &[(0, 0), (1, 0)], &[(1, 0), (0, 0)], &[(0, 1)]] {
             for tag in ["", "a", "a\0", "12345678", "123456789"] {
-                assert!(seen.insert(from_group(7, members, tag)), "{members:?} {tag:?}");
+                let marks = members.iter().map(|(rank, endpoint)| mark(7, rank << 16 | endpoint));
+                assert!(seen.insert(from_group(marks, tag)), "{members:?} {tag:?}");
             }
         }
     }

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 /// One rank of the job: its process and its endpoint in there.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct ProcId {
-    /// Job rank of the process.
+    /// Index of the process: its rank in the job, or a higher number for one of another job.
     pub proc: u32,
     /// Which of the process's local ranks; 0 where a process is one rank.
     pub endpoint: u16,
@@ -35,6 +35,7 @@ struct Members {
     procs: OnceLock<Box<[u32]>>,
     endpoints: OnceLock<Box<[u16]>>,
     places: OnceLock<Places>,
+    strangers: OnceLock<Box<[u32]>>,
 }
 
 #[derive(Debug)]
@@ -59,8 +60,9 @@ impl Group {
     /// once; `me` is the calling rank, member or not. Groups made of it, and communicators made of those, belong to the
     /// session too.
     pub fn of_session(members: Vec<ProcId>, me: ProcId, session: u64) -> Group {
-        let (procs, endpoints, places) = Default::default();
-        Group::shared(Arc::new(Members { all: members.into(), procs, endpoints, places }), me, session)
+        let (procs, endpoints, places, strangers) = Default::default();
+        let members = Members { all: members.into(), procs, endpoints, places, strangers };
+        Group::shared(Arc::new(members), me, session)
     }
 
     /// Makes a group that shares the list of members with others, and finds the rank of `me` in it.
@@ -104,6 +106,17 @@ impl Group {
         self.0.members.endpoints.get_or_init(|| match self.members().iter().any(|m| m.endpoint != 0) {
             true => self.members().iter().map(|m| m.endpoint).collect(),
             false => Box::default(),
+        })
+    }
+
+    /// The members' processes that are of other jobs than the own one, which has `own` processes, once each.
+    pub(crate) fn strangers(&self, own: u32) -> &[u32] {
+        self.0.members.strangers.get_or_init(|| {
+            let mut all: Vec<u32> =
+                self.members().iter().map(|m| m.proc).filter(|&proc| proc >= own).collect();
+            all.sort_unstable();
+            all.dedup();
+            all.into()
         })
     }
 

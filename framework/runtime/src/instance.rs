@@ -200,6 +200,7 @@ impl Instance {
         let served = Served {
             cris: self.cris(),
             btls: &btls.iter().collect::<Vec<_>>(),
+            dormant: &|number| self.parts().is_some_and(|parts| parts.is_dormant(number)),
             services: self.btl_services(),
             modes: self.host_params().cri_modes,
             crowding,

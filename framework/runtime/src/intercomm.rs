@@ -9,41 +9,18 @@
 //! **Leaders.** Rank 0 of each side speaks for it: it tells the other side's what it has to know and passes the
 //! answer on in its own group ([`Communicator::swap`]). To make an inter-communicator from nothing the user
 //! names the leaders and a communicator both are in.
+//!
+//! **Several jobs.** Where the two groups are of more than one job, each side tells the other what its processes say of themselves, by the leaders, since
+//! not all need know each other (`dynamic/acquaint.rs`).
 
 use crate::gid::{self, Gid, Origin};
 use crate::group::{Group, ProcId};
 use crate::info::Info;
-use crate::message::Envelope;
 use crate::objects::Communicator;
-use crate::wires::{Wire, tag, tree};
+use crate::wires::{Wire, tag};
 use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_mca::{Entry, Status};
 use std::sync::Arc;
-
-/// Bytes of a member on the wire: process and endpoint, little-endian.
-const MEMBER: usize = 6;
-/// More ranks than this no job has; a length from a peer is checked against it.
-const MOST_MEMBERS: usize = 1 << 24;
-
-/// Encodes a list of members for the wire.
-fn encode(members: &[ProcId]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(members.len() * MEMBER);
-    for m in members {
-        out.extend_from_slice(&m.proc.to_le_bytes());
-        out.extend_from_slice(&m.endpoint.to_le_bytes());
-    }
-    out
-}
-
-/// Decodes a list of members from the wire; an incomplete last one is left out.
-fn decode(bytes: &[u8]) -> Vec<ProcId> {
-    let (entries, _) = bytes.as_chunks::<MEMBER>();
-    let member = |&[a, b, c, d, e, f]: &[u8; MEMBER]| ProcId {
-        proc: u32::from_le_bytes([a, b, c, d]),
-        endpoint: u16::from_le_bytes([e, f]),
-    };
-    entries.iter().map(member).collect()
-}
 
 /// The leader's part of making an inter-communicator.
 pub struct Bridge<'a> {
@@ -68,8 +45,8 @@ impl Communicator {
             return Err(Error::new(ErrorKind::Comm, "local_comm is an inter-communicator"));
         }
         // A leader that fails tells its group, which would wait for ever otherwise.
-        let told = (self.rank() == leader).then(|| match bridge {
-            Some(bridge) => self.meet(entry, &bridge),
+        let told = (self.rank() == leader).then(|| match &bridge {
+            Some(bridge) => self.meet(entry, bridge),
             None => Err(Error::new(ErrorKind::Intern, "the leader of an inter-communicator without a peer")),
         });
         let failure = told.as_ref().and_then(|t| t.as_ref().err()).cloned();
@@ -84,7 +61,29 @@ impl Communicator {
                 "the leader of the local group could not reach the other",
             ));
         };
-        self.join(gid::decode(*gid), decode(members), Info::new())
+        let instance = self.instance();
+        if instance.are_of_this_job(members) && self.is_of_one_job() {
+            let members = instance.decode_members(members)?;
+            return self.join(gid::decode(*gid), members, Info::new());
+        }
+        let profiles = self.collect_profiles(entry, leader);
+        let theirs = bridge.map(|bridge| {
+            let words = profiles.as_ref().map(|all| &all[..]).map_err(|_| Status::PEER_FAILED);
+            let wire = bridge.peer.wire(Wire::Leaders).map_err(|_| Status::INTERNAL)?;
+            wire.exchange_any(entry, words, bridge.remote_leader as i32, bridge.tag)
+        });
+        let theirs = self.spread(entry, leader, theirs, tag::SPREAD)?;
+        let held = instance.acquaint(&theirs, None, |_| None)?;
+        let made = instance
+            .listen_to(&held)
+            .and_then(|()| self.join(gid::decode(*gid), instance.decode_members(members)?, Info::new()));
+        instance.let_go(held, made.is_ok());
+        made
+    }
+
+    /// Whether all its members are of this process's job.
+    fn is_of_one_job(&self) -> bool {
+        self.group().strangers(self.instance().job().job_size).is_empty()
     }
 
     /// Exchanges groups with the other leader; called by the leader. Returns the new communicator's id and the other
@@ -93,7 +92,7 @@ impl Communicator {
         let wire = bridge.peer.wire(Wire::Leaders)?;
         let own = self.instance().fresh_gid();
         let mut ours = gid::encode(own).to_vec();
-        ours.extend(encode(self.group().members()));
+        ours.extend(self.instance().encode_members(self.group().members()));
         let failed = |s: Status| Error::status(s, "meeting the leader of the other group");
         let mut theirs =
             wire.exchange_any(entry, Ok(&ours), bridge.remote_leader as i32, bridge.tag).map_err(failed)?;
@@ -103,7 +102,12 @@ impl Communicator {
     }
 
     /// Makes the inter-communicator of this group and the given remote members, without messages.
-    fn join(&self, gid: Gid, members: Vec<ProcId>, info: Info) -> Result<Arc<Communicator>, Error> {
+    pub(crate) fn join(
+        &self,
+        gid: Gid,
+        members: Vec<ProcId>,
+        info: Info,
+    ) -> Result<Arc<Communicator>, Error> {
         let remote = self.group().made(members);
         self.check_disjoint(&remote)?;
         self.child(gid, self.group().clone(), Some(remote), info)
@@ -115,7 +119,7 @@ impl Communicator {
             None if remote.size() > 0 => Ok(()),
             None => Err(Error::new(ErrorKind::Group, "the remote group has no member")),
             Some(both) => {
-                let what = format!("process {} of the job is in both groups", both.proc);
+                let what = format!("{} is in both groups", self.instance().describe_process(both.proc));
                 Err(Error::new(ErrorKind::Comm, what))
             }
         }
@@ -133,25 +137,26 @@ impl Communicator {
     ) -> Result<Arc<Communicator>, Error> {
         let told = lead.map(|(id, remote)| {
             let mut bytes = gid::encode(id).to_vec();
-            bytes.extend(encode(remote.members()));
+            bytes.extend(self.instance().encode_members(remote.members()));
             Ok(bytes)
         });
         let bytes = self.spread(entry, leader, told, tag::SPREAD)?;
         let Some((gid, members)) = bytes.split_first_chunk::<16>() else {
             return Err(Error::new(ErrorKind::Other, "the leader of the local group named no other"));
         };
-        self.join(gid::decode(*gid), decode(members), info)
+        self.join(gid::decode(*gid), self.instance().decode_members(members)?, info)
     }
 
     /// Makes one communicator of both groups (MPI_Intercomm_merge): the side whose leader says `high` comes last; where
-    /// both say the same, the side whose first member has the lower number in the job comes first.
+    /// both say the same, the side whose first member has the lower number in the job comes first; of two jobs the one with the lower id.
     pub fn merge(&self, entry: &mut Entry, high: bool) -> Result<Arc<Communicator>, Error> {
         let nth = self.next_child();
         let Some(remote) = self.remote_group() else {
             return Err(Error::new(ErrorKind::Comm, "comm is no inter-communicator"));
         };
         let (ours, theirs) = self.swap(entry, Ok(&[high.into()]))?;
-        let first = |g: &Group| g.members().first().copied();
+        // The same at all ranks, whatever job they are of.
+        let first = |g: &Group| g.members().first().map(|m| self.instance().order(*m));
         let we_follow = match (ours.first(), theirs.first()) {
             (Some(ours), Some(theirs)) if ours != theirs => *ours != 0,
             _ => first(self.group()) > first(remote),
@@ -170,8 +175,8 @@ impl Communicator {
         group: &Group,
         nth: u64,
     ) -> Result<Option<Arc<Communicator>>, Error> {
-        let (_, theirs) = self.swap(entry, Ok(&encode(group.members())))?;
-        let remote = group.made(decode(&theirs));
+        let (_, theirs) = self.swap(entry, Ok(&self.instance().encode_members(group.members())))?;
+        let remote = group.made(self.instance().decode_members(&theirs)?);
         let known = self.remote_group().is_some_and(|all| remote.difference(all).size() == 0);
         if !known {
             return Err(Error::new(
@@ -216,82 +221,5 @@ impl Communicator {
             Some((ours, theirs)) => Ok((ours.to_vec(), theirs.to_vec())),
             None => Err(Error::status(Status::PEER_FAILED, "passing on what the remote group said")),
         }
-    }
-
-    /// Exchanges bytes with one rank; lengths go first, since neither knows the other's. An error in place of `out`, or on the way of
-    /// the lengths, is one at both, and nothing follows.
-    fn exchange_any(
-        &self,
-        entry: &mut Entry,
-        out: Result<&[u8], Status>,
-        with: i32,
-        tag: i32,
-    ) -> Result<Vec<u8>, Status> {
-        let (mut len, with) = ([0u8; 8], with as usize);
-        let ours = out.map(|out| (out.len() as u64).to_le_bytes());
-        let ours = ours.as_ref().map(|len| &len[..]).map_err(|s| *s);
-        self.exchange(entry, ours, with, &mut len, with, tag)?;
-        let mut into = room(len)?;
-        self.exchange(entry, out, with, &mut into, with, tag)?;
-        Ok(into)
-    }
-
-    /// Sends the bytes of rank `root` to all ranks along a binomial tree, and returns them. `own` is given by the root
-    /// alone; called by all. An error in place of the bytes, or on their way, goes down the tree in place of a length.
-    fn spread(
-        &self,
-        entry: &mut Entry,
-        root: u32,
-        own: Option<Result<Vec<u8>, Status>>,
-        tag: i32,
-    ) -> Result<Vec<u8>, Error> {
-        let failed = |s: Status| Error::status(s, "passing on what a leader said");
-        let n = self.size();
-        let rank_of = |place: u32| ((place + root) % n) as i32;
-        let (parent, children) = tree((self.rank() + n - root) % n, n);
-        let bytes = own.unwrap_or_else(|| {
-            let mut len = [0u8; 8];
-            let from = Envelope::new(rank_of(parent), tag);
-            self.get(entry, &mut len, from)?;
-            let mut bytes = room(len)?;
-            self.get(entry, &mut bytes, from)?;
-            Ok(bytes)
-        });
-        let len = bytes.as_ref().map(|bytes| (bytes.len() as u64).to_le_bytes()).map_err(|s| *s);
-        let mut sent = Ok(());
-        for child in children {
-            let to = Envelope::new(rank_of(child), tag);
-            let put = self.put_or_tell(entry, len.as_ref().map(|len| &len[..]).map_err(|s| *s), to);
-            let put = put.and_then(|()| self.put(entry, bytes.as_ref().map_or(&[], |all| all), to));
-            sent = sent.and(put);
-        }
-        sent.and(bytes).map_err(failed)
-    }
-}
-
-/// Makes a buffer of as many bytes as a peer has announced; PEER_FAILED: more than any message of these has.
-fn room(len: [u8; 8]) -> Result<Vec<u8>, Status> {
-    match usize::try_from(u64::from_le_bytes(len)) {
-        Ok(len) if len <= 64 + MOST_MEMBERS * 16 => Ok(vec![0; len]),
-        _ => Err(Status::PEER_FAILED),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn members_survive_the_wire() {
-        let members: Vec<ProcId> =
-            [(0, 0), (7, 3), (u32::MAX, u16::MAX)].map(|(proc, endpoint)| ProcId { proc, endpoint }).into();
-        assert_eq!(decode(&encode(&members)), members);
-        assert_eq!(decode(&encode(&members)[..7]), members[..1], "what is cut off is none");
-    }
-
-    #[test]
-    fn an_absurd_length_is_refused() {
-        assert_eq!(room(u64::MAX.to_le_bytes()), Err(Status::PEER_FAILED));
-        assert_eq!(room(3u64.to_le_bytes()), Ok(vec![0; 3]));
     }
 }

@@ -5,7 +5,7 @@
 //! `services`, `transports`, `registration` (what components ask for) · `service`, `emulation` (requests of peers, and verbs that a
 //! transport lacks by such requests) · `group`, `gid`, `plan`, `message` (buffers and envelopes), `communicator` (messages), `lifetime` (made and closed) · `coll` (modules
 //! and their services), `agreement`, `shared_memory_setup` · `host_requests` (requests of the host: plans, partitioned messages) ·
-//! `wires`, `construct`, `intercomm`, `pset`, `endpoints`, `topo` (communicators from others) · `window` · `file` · `host`, `am_table`,
+//! `wires`, `spreading`, `construct`, `intercomm`, `pset`, `endpoints`, `topo` (communicators from others) · `dynamic` (processes of other jobs, communicators with them) · `window` · `file` · `host`, `am_table`,
 //! `cri_locks` (the tables that components get), `open` (modules of components) · `instance` (start), `ending` (finalize, rest).
 //!
 //! Beside it: `counting`, `counts`, `spc` (counters), `info`, `buffer`, `request` (slots), `byte_type`, `sharing` (work for waiting threads).
@@ -23,6 +23,7 @@ mod construct;
 mod counting;
 pub mod counts;
 mod cri_locks;
+pub mod dynamic;
 mod emulation;
 mod ending;
 pub mod endpoints;
@@ -53,6 +54,7 @@ pub mod shared_memory;
 pub mod shared_memory_setup;
 mod sharing;
 pub mod spc;
+mod spreading;
 mod telling;
 pub mod topo;
 mod transports;

@@ -92,11 +92,17 @@ impl Communicator {
             reading: Mutex::new(()),
             truncated: Mutex::new(None),
             calls: CommCalls::default(),
+            parting: AtomicBool::new(false),
+            holds: !plan.bare,
             meeting: OnceLock::new(),
             instance: instance.clone(),
             _matching: matching,
         });
         instance.remember(&communicator);
+        let own = instance.job().job_size;
+        if communicator.holds {
+            communicator.groups().for_each(|group| instance.strangers().hold(own, group.strangers(own)));
+        }
         Ok(communicator)
     }
 
@@ -120,6 +126,27 @@ impl Communicator {
             if status.is_err() {
                 self.instance.logger().warn("pml", &format!("communicator {}: {status}", self.name()));
             }
+        }
+        self.release_strangers();
+    }
+
+    /// When it closes the processes of other jobs in it that are in no other communicator are known no more (MPI_Comm_disconnect). All its messages have
+    /// come, on both sides.
+    pub fn part_at_close(&self) {
+        self.parting.store(true, Ordering::Release);
+    }
+
+    /// The groups that messages may name: the remote one, if there is one, and the own.
+    fn groups(&self) -> impl Iterator<Item = &crate::group::Group> {
+        std::iter::once(&self.group).chain(self.remote.as_ref().map(|remote| &remote.group))
+    }
+
+    /// Ends this communicator's hold on processes of other jobs; where it was disconnected those that nobody holds any more go.
+    fn release_strangers(&self) {
+        let (own, part) = (self.instance.job().job_size, self.parting.load(Ordering::Acquire));
+        for group in self.groups().filter(|group| self.holds && !group.strangers(own).is_empty()) {
+            let parted = self.instance.strangers().release(own, group.strangers(own), part);
+            self.instance.part_from(&parted);
         }
     }
 }

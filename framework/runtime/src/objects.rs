@@ -9,6 +9,8 @@ use crate::am_table::AmTable;
 use crate::byte_type::ByteType;
 use crate::coll::slot::SLOTS;
 use crate::counts::CommCalls;
+use crate::dynamic::open_ports::OpenPorts;
+use crate::dynamic::strangers::Strangers;
 use crate::gid::{self, Gid};
 use crate::group::Group;
 use crate::host_requests::partitioned::Meeting;
@@ -74,6 +76,8 @@ pub struct Instance {
     failures: Failures,
     node_memories: NodeMemories,
     cards: Cards,
+    strangers: Strangers,
+    ports: OpenPorts,
     service: Service,
     emulation: Emulation,
     files: Files,
@@ -210,6 +214,10 @@ pub struct Communicator {
     pub(crate) calls: CommCalls,
     /// The first message of a blocking collective that was longer than its place, until its error is told.
     pub(crate) truncated: Mutex<Option<MsgStatus>>,
+    /// It goes by MPI_Comm_disconnect, and with it what connects this process with those of other jobs.
+    pub(crate) parting: AtomicBool,
+    /// It holds processes of other jobs.
+    pub(crate) holds: bool,
     /// Partitioned messages, from the first on.
     pub(crate) meeting: OnceLock<Meeting>,
     /// Keeps what `hot.instance` points to alive.
@@ -425,6 +433,8 @@ pub(crate) struct Parts {
     pub(crate) contexts: Contexts,
     /// Best first. Not touched any more: the PML has the addresses.
     pub(crate) btls: Vec<BtlHandle>,
+    /// Those of them, by number, that nobody needs as long as there is one job.
+    pub(crate) dormant: Vec<usize>,
     pub pml: Pml,
     pub colls: Vec<CollComponent>,
     /// In the order of opening; the best is found anew for each window.

@@ -6,7 +6,7 @@ use oxmpi_btl::BtlHandle;
 use oxmpi_loading::accept::accepted::{CollComponent, Framework, OscComponent, Pml};
 use oxmpi_loading::accept::{FbtlComponent, FcollComponent, FsComponent};
 use oxmpi_loading::accept::{
-    accept_btl, accept_coll, accept_fbtl, accept_fcoll, accept_fs, accept_osc, accept_pml, discard,
+    accept_btl, accept_coll, accept_fbtl, accept_fcoll, accept_fs, accept_osc, accept_pml,
 };
 use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_loading::log::Logger;
@@ -38,9 +38,10 @@ impl Parts {
         let mut opening = Opening::default();
         let logger = instance.logger();
         let opened = opening.open_all(instance, components);
-        if instance.facts().map.nodes() == 1 {
-            opening.close_needless(logger);
-        }
+        let needless = match instance.facts().map.nodes() {
+            1 => opening.needless(instance.facts().size),
+            _ => Vec::new(),
+        };
         let Opening { contexts, mut btls, pml, colls, oscs, .. } = opening;
         let missing = || {
             Err(Error::new(
@@ -55,7 +56,12 @@ impl Parts {
                 for (index, btl) in (0..).zip(&mut btls) {
                     btl.index = index;
                 }
-                Ok(Parts { contexts, btls, pml, colls, oscs })
+                let is_needless = |btl: &BtlHandle| needless.contains(&(btl.state as usize));
+                for b in btls.iter().filter(|b| is_needless(b)) {
+                    logger.info("btl", &format!("{} is not needed in a job of one node", b.name()));
+                }
+                let dormant = (0..btls.len()).filter(|&at| is_needless(&btls[at])).collect();
+                Ok(Parts { contexts, btls, dormant, pml, colls, oscs })
             }
             (opened, pml) => {
                 close_users(logger, pml.map(|(_, pml)| pml).as_ref(), &colls, &oscs);
@@ -175,21 +181,18 @@ impl Opening {
         Ok(())
     }
 
-    /// Closes, in a job of one node, the transports that nobody named but the best between processes and `self`: the
-    /// best reaches all processes, so the others would be polled for nothing (a network: by a system call).
-    fn close_needless(&mut self, logger: &Logger) {
+    /// In a job of one node, which has `size` processes: the transports that nobody named but the best between processes and `self`, by
+    /// their states. The best reaches all processes, so the others would be polled for nothing (a network: by a system call) before a process of
+    /// another job comes; an only process needs none but `self` before that.
+    fn needless(&self, size: u32) -> Vec<usize> {
         let between = self.btls.iter().filter(|b| b.name() != "self");
         let best = between.map(|b| b.attrs().exclusivity).max().unwrap_or(0);
-        let needed = |b: &BtlHandle| {
-            b.attrs().exclusivity >= best || self.named.contains(&(b.state as usize)) || b.name() == "self"
+        let needed = |b: &&BtlHandle| {
+            size > 1 && b.attrs().exclusivity >= best
+                || self.named.contains(&(b.state as usize))
+                || b.name() == "self"
         };
-        let (kept, needless): (Vec<_>, Vec<_>) = std::mem::take(&mut self.btls).into_iter().partition(needed);
-        for b in &needless {
-            logger.info("btl", &format!("{} is not needed in a job of one node", b.name()));
-        }
-        close_btls(logger, &needless);
-        needless.into_iter().for_each(discard);
-        self.btls = kept;
+        self.btls.iter().filter(|b| !needed(b)).map(|b| b.state as usize).collect()
     }
 
     /// Calls a component's `open`, checks the modules that it gives and adds them. Of several PMLs the one of the

@@ -13,6 +13,11 @@ impl Parts {
         &self.btls
     }
 
+    /// Whether the transport of that number is needed for processes of other jobs alone.
+    pub fn is_dormant(&self, number: usize) -> bool {
+        self.dormant.contains(&number)
+    }
+
     /// The opened components, as framework and name.
     pub fn components(&self) -> Vec<(&'static str, &'static str)> {
         names(&self.contexts)

@@ -75,8 +75,7 @@ impl Instance {
 
     /// Computes the id that the members of a group make of it and a tag, without messages.
     fn id_of(&self, group: &Group, tag: &str) -> Gid {
-        let members: Vec<(u32, u16)> = group.members().iter().map(|m| (m.proc, m.endpoint)).collect();
-        gid::from_group(self.job().job_id, &members, tag)
+        gid::from_group(group.members().iter().map(|member| self.mark(*member)), tag)
     }
 
     /// Counts a communicator made of an id, and returns how many an endpoint of this process has made of it before.

@@ -24,6 +24,7 @@
 //! The lock of the table is a leaf but for the modules' `add_procs` and the exchange of addresses, which take no
 //! lock of the library's. It is taken off a message's path only.
 
+use crate::dynamic::profile::{job_of, rank_of};
 use crate::objects::{Communicator, Instance};
 use crate::services::card::{Paired, candidates, choose};
 use oxmpi_btl::{BtlHandle, Endpoint, ProcInfo, ProcList, Reach, SAME_NUMBER};
@@ -37,7 +38,7 @@ impl Instance {
     /// The transports that reach a process, best first; asks the modules at the first call. UNREACHABLE: there is none,
     /// which is not kept.
     pub(crate) fn reach(&self, proc: u32) -> Result<SliceRef<Reach>, Status> {
-        if proc >= self.job().job_size {
+        if self.name_of(proc).is_none() {
             return Err(Status::BAD_PARAM);
         }
         let mut all = self.transports().reached.lock();
@@ -59,6 +60,9 @@ impl Instance {
     /// Checks that a transport reaches a process, and remembers that for good. UNREACHABLE: none does, which a help text
     /// told.
     fn check_reached(&self, proc: u32) -> Result<(), Status> {
+        if self.is_stranger(proc) {
+            return self.reach(proc).map(|_| ());
+        }
         let words = self.job().job_size.div_ceil(u64::BITS) as usize;
         let known = self.transports().known.get_or_init(|| (0..words).map(|_| AtomicU64::new(0)).collect());
         let bit = 1 << (proc % u64::BITS);
@@ -75,9 +79,7 @@ impl Instance {
     fn ask_modules(&self, proc: u32) -> Result<Vec<Reach>, Status> {
         let own = self.own_card();
         let card = self.card_of(proc)?;
-        let place = self.place_of(proc);
-        let (node, local_rank, local) = (place.node, place.local_rank, place.local);
-        let info = ProcInfo { proc, node, local_rank, local, job: 0, segment: 0 };
+        let info = self.info_of(proc);
         let btls = self.parts().map_or(&[][..], |parts| parts.btls());
         // A process without a card is taken to be as this one.
         let other = card.as_ref().unwrap_or(&own);
@@ -86,7 +88,7 @@ impl Instance {
         let lacks = (0..).zip(btls).filter(|(at, _)| candidates.iter().all(|c| c.module != *at));
         let mut tried: Vec<String> =
             lacks.map(|(_, b)| format!("{} (that process has it not)", b.name())).collect();
-        let choice = choose((&own, other), self.job().rank < proc, &candidates, |at| {
+        let choice = choose((&own, other), self.comes_before(proc), &candidates, |at| {
             let btl = btls.get(at)?;
             let mut endpoint: *mut Endpoint = null_mut();
             let list = ProcList::of(std::slice::from_ref(&info));
@@ -115,10 +117,47 @@ impl Instance {
         if found.is_empty() {
             let tried = if tried.is_empty() { "none".to_owned() } else { tried.join(", ") };
             let topic = if proc == self.job().rank { "unreachable-self" } else { "unreachable" };
-            let args = [&*proc.to_string(), &*self.job().rank.to_string(), &*tried];
+            let who = if self.is_stranger(proc) { self.describe_process(proc) } else { proc.to_string() };
+            let args = [&*who, &*self.job().rank.to_string(), &*tried];
             self.show_help(oxmpi_loading::log::HOST, oxmpi_loading::help::HOST, topic, &args);
         }
         Ok(found)
+    }
+
+    /// A process as transports are told of it.
+    fn info_of(&self, proc: u32) -> ProcInfo {
+        let at =
+            self.is_stranger(proc).then(|| self.strangers().whereabouts(self.job().job_size, proc)).flatten();
+        match at {
+            None => {
+                let place = self.place_of(proc);
+                let (node, local_rank, local) = (place.node, place.local_rank, place.local);
+                ProcInfo { proc, node, local_rank, local, job: 0, segment: 0 }
+            }
+            Some(at) => {
+                let (segment, place) = at.segment.unwrap_or((0, at.local_rank));
+                let local = at.segment.is_some().into();
+                ProcInfo { proc, node: at.node, local_rank: place, local, job: at.job, segment }
+            }
+        }
+    }
+
+    /// Whether this process comes before that one in an order that is the same in all processes.
+    fn comes_before(&self, proc: u32) -> bool {
+        let order = |proc| self.name_of(proc).map(|name| (job_of(&name), rank_of(&name)));
+        order(self.job().rank) < order(proc)
+    }
+
+    /// Gives the endpoints of a process back that is known no more. Nobody uses one any more.
+    pub(crate) fn unreach(&self, proc: u32) {
+        let Some(reached) = self.transports().reached.lock().remove(&proc) else { return };
+        for r in &reached {
+            let (btl, endpoint) = (r.btl(), r.endpoint);
+            // SAFETY: made by the module's `add_procs`; it leaves the table here, and nobody uses it any more.
+            unsafe { (btl.del_procs)(btl.state, SliceRef { ptr: &endpoint, len: 1 }) };
+        }
+        // Layers above may keep the list's address, which they do not follow any more.
+        std::mem::forget(reached);
     }
 }
 

@@ -8,7 +8,7 @@
 //! its messages. In their place it sends what ends their receives with the error ([`Communicator::tell`]), so that all of them end.
 
 use crate::gid::{self, Gid, Origin};
-use crate::group::{Group, ProcId};
+use crate::group::Group;
 use crate::info::Info;
 use crate::message::Envelope;
 use crate::objects::{Communicator, Remote};
@@ -26,6 +26,8 @@ pub(crate) mod tag {
     pub const SPREAD: i32 = i32::MIN + 2;
     /// The words of ranks about a collective component that they have prepared.
     pub const PREPARE: i32 = i32::MIN + 3;
+    /// The words of all ranks of a group, on their way to one.
+    pub const COLLECT: i32 = i32::MIN + 4;
 }
 
 /// Kinds of calls that have a wire.
@@ -72,12 +74,6 @@ pub(crate) fn tree(place: u32, n: u32) -> (u32, impl Iterator<Item = u32>) {
     let limit = if place == 0 { n.next_power_of_two() } else { place & place.wrapping_neg() };
     let steps = std::iter::successors(Some(limit >> 1), |step| Some(step >> 1)).take_while(|step| *step > 0);
     (place & place.wrapping_sub(1), steps.map(move |step| place + step).filter(move |child| *child < n))
-}
-
-/// Packs the first member of a group into a word, which tells the children of one constructor call apart where each
-/// group becomes a child.
-pub(crate) fn which(first: ProcId) -> u64 {
-    u64::from(first.proc) << 16 | u64::from(first.endpoint)
 }
 
 impl Communicator {
@@ -188,7 +184,7 @@ impl Communicator {
                 let local = Plan {
                     bare: true,
                     hint,
-                    ..Plan::new(gid::child(gid, 0, Origin::Local, which(first)), group.clone())
+                    ..Plan::new(gid::child(gid, 0, Origin::Local, instance.mark(first)), group.clone())
                 };
                 Some(Remote { group: remote, local: Communicator::make(instance, local)? })
             }

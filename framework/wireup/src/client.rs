@@ -2,11 +2,12 @@
 
 use super::error::{Error, ErrorKind};
 use super::facts::JobFacts;
+use super::jobs::{JobsReply, JobsRequest};
 use super::local::Store;
 use super::message::{KEY_LIMIT, RANK_LIMIT, TEXT_LIMIT, ToDaemon, ToRank, VALUE_LIMIT, shorten};
 use super::names::{RANK_VARIABLE, SECRET_VARIABLE, SOCKET_VARIABLE};
 use super::nodes::NodeMap;
-use super::remote::{Daemon, unexpected};
+use super::remote::{Daemon, borrow, unexpected};
 use super::secret::{Secret, random_id};
 use super::shares::Denied;
 use super::witness::Witness;
@@ -14,8 +15,10 @@ use crate::machine::new_segment;
 use crate::polled::Polled;
 use oxmpi_system::locks::Mutex;
 use rustix::process::Signal;
+use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Where a runtime instance gets its wire-up from.
 #[derive(Debug, Default)]
@@ -54,6 +57,12 @@ pub struct Client {
     segment: OwnedFd,
     /// Values that were put and not committed.
     pending: Mutex<Vec<(String, Vec<u8>)>>,
+    /// Values that were committed, for processes of other jobs.
+    published: Mutex<BTreeMap<String, Vec<u8>>>,
+    /// Name of the daemon's socket; empty: there is no daemon.
+    keeper: String,
+    /// Numbers of questions about other jobs.
+    questions: AtomicU32,
     link: Link,
     witness: Option<Witness>,
 }
@@ -93,6 +102,9 @@ impl Client {
             facts: with_own_cores(facts),
             segment,
             pending: Mutex::default(),
+            published: Mutex::default(),
+            keeper: name,
+            questions: AtomicU32::new(0),
             link: Link::Daemon(daemon),
             witness: Some(witness),
         }))
@@ -107,6 +119,9 @@ impl Client {
             secret: Secret::random()?,
             segment: new_segment()?,
             pending: Mutex::default(),
+            published: Mutex::default(),
+            keeper: String::new(),
+            questions: AtomicU32::new(0),
             link: Link::Local(store),
             witness: None,
         })
@@ -154,6 +169,9 @@ impl Client {
                 secret,
                 segment,
                 pending,
+                published: Mutex::default(),
+                keeper: String::new(),
+                questions: AtomicU32::new(0),
                 link: Link::Local(Arc::clone(&store)),
                 witness: None,
             })
@@ -200,6 +218,7 @@ impl Client {
                 return Err(Error::new(ErrorKind::TooLarge, message));
             }
         }
+        self.published.lock().extend(pairs.iter().cloned());
         match &self.link {
             Link::Local(store) => store.publish(self.facts.rank, pairs),
             Link::Daemon(daemon) => {
@@ -209,6 +228,51 @@ impl Client {
             }
         }
         Ok(())
+    }
+
+    /// All pairs that were committed, the last value of each key.
+    pub fn published(&self) -> Vec<(String, Vec<u8>)> {
+        self.published.lock().iter().map(|(key, value)| (key.clone(), value.clone())).collect()
+    }
+
+    /// Name of the socket of this node's daemon, by which processes of other jobs of the same mpirun get memory of the node
+    /// ([`Client::borrow`]); empty: there is no daemon.
+    pub fn keeper(&self) -> &str {
+        &self.keeper
+    }
+
+    /// Gets memory that ranks of another job on this node share under a key ([`Client::share`] there), from the daemon at
+    /// that socket, while one of them has it. An error: there is no such memory, or the daemon knows another secret.
+    pub fn borrow(&self, keeper: &str, key: &str, bytes: u64) -> Result<OwnedFd, Error> {
+        borrow(keeper, self.secret.clone(), key, bytes)
+    }
+
+    /// A new number for a question about other jobs.
+    pub fn question(&self) -> u32 {
+        self.questions.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Sends words about other jobs to mpirun. False: there is none.
+    pub fn ask_of_jobs(&self, request: JobsRequest) -> Result<bool, Error> {
+        match &self.link {
+            Link::Local(_) => Ok(false),
+            Link::Daemon(daemon) => daemon.tell(&ToDaemon::Jobs(request)).map(|()| true),
+        }
+    }
+
+    /// Takes mpirun's next reply to the question of that number, without waiting.
+    pub fn try_reply(&self, id: u32) -> Result<Option<JobsReply>, Error> {
+        match &self.link {
+            Link::Local(_) => Ok(None),
+            Link::Daemon(daemon) => daemon.try_reply(id),
+        }
+    }
+
+    /// Forgets replies to a question that nobody takes any more.
+    pub fn forget_replies(&self, id: u32) {
+        if let Link::Daemon(daemon) = &self.link {
+            daemon.forget_replies(id);
+        }
     }
 
     /// Waits until every process of the job has called it as often as this one.

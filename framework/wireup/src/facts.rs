@@ -35,6 +35,12 @@ pub struct JobFacts {
     pub universe: u32,
     /// The job's programs. Their ranks follow each other: the first has the first `ranks`, …
     pub apps: Vec<AppFacts>,
+    /// The mpirun that started it, as a random number that all its jobs are told; 0: no launcher did.
+    pub tree: u64,
+    /// Numbers of the job's nodes among all nodes of that mpirun, in the order of `node_names`; empty: those of `map`.
+    pub sites: Vec<u32>,
+    /// The port at which those who spawned the job wait for it (MPI 5.0 §11.8); empty: nobody spawned it.
+    pub parent: String,
 }
 
 /// One program of the job, as it was started: what MPI_INFO_ENV says of it (MPI 5.0 §11.2.1). An
@@ -98,6 +104,11 @@ impl JobFacts {
         None
     }
 
+    /// Number of this node among all nodes of the mpirun that started the job.
+    pub fn site(&self) -> u32 {
+        self.sites.get(self.node as usize).copied().unwrap_or(self.node)
+    }
+
     /// How many processes of the job are on this node.
     pub fn local_size(&self) -> u32 {
         // At most `size`, which is a u32.
@@ -123,6 +134,9 @@ impl JobFacts {
             params: Vec::new(),
             universe: 1,
             apps: Vec::new(),
+            tree: 0,
+            sites: Vec::new(),
+            parent: String::new(),
         }
     }
 
@@ -143,7 +157,9 @@ impl JobFacts {
         for (name, value) in &self.params {
             b = b.text(name).text(value);
         }
-        self.apps.iter().fold(b.u32(self.universe).count(self.apps.len()), |b, app| app.encode(b))
+        let b = self.apps.iter().fold(b.u32(self.universe).count(self.apps.len()), |b, app| app.encode(b));
+        let b = b.u64(self.tree).text(&self.parent).count(self.sites.len());
+        self.sites.iter().fold(b, |b, site| b.u32(*site))
     }
 
     /// Reads the facts from a frame's fields; refused where they contradict each other.
@@ -174,10 +190,14 @@ impl JobFacts {
             })?,
             universe: f.u32("universe")?,
             apps: f.list("apps", AppFacts::LEAST, AppFacts::decode)?,
+            tree: f.u64("tree")?,
+            parent: f.text("parent")?.to_owned(),
+            sites: f.list("sites", 4, |f| f.u32("site"))?,
         };
+        let sites_fit = facts.sites.is_empty() || facts.sites.len() == facts.node_names.len();
         // So that nobody need ask again.
         match facts.node_names.get(facts.node as usize) {
-            Some(name) if facts.map.nodes() as usize == facts.node_names.len() => {
+            Some(name) if facts.map.nodes() as usize == facts.node_names.len() && sites_fit => {
                 Ok(JobFacts { hostname: name.clone(), ..facts })
             }
             _ => Err(wrong("node names", facts.node_names.len() as u32)),

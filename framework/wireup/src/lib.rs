@@ -22,7 +22,7 @@
 //! died before that, the kernel would have given us to the daemon, which is a subreaper, and the
 //! arrangement is with the daemon itself. Either way its death reaches us.
 //!
-//! Map: `frame` (bytes to frames) · `message` (frames to meanings) · `facts` · `nodes` (which rank is where) · `secret`, `proof` ·
+//! Map: `frame` (bytes to frames) · `message` (frames to meanings) · `jobs` (words about other jobs) · `port` (where processes of two jobs meet) · `facts` · `nodes` (which rank is where) · `secret`, `proof` ·
 //! `shares` (memory that ranks of a node share by name) · `client` (and what it talks to: `remote` over the socket, `local` in the process) · `witness` (a
 //! crashing process's last word) · `server` · `topology` (what the node is made of) ·
 //! `hardware` (what a process is bound to) · `mapping` (shared memory in this process) ·
@@ -33,6 +33,7 @@ mod error;
 mod facts;
 pub mod frame;
 pub mod hardware;
+pub mod jobs;
 pub mod limits;
 mod local;
 mod machine;
@@ -43,6 +44,7 @@ mod names;
 mod nodes;
 pub mod other_launcher;
 mod polled;
+pub mod port;
 mod proof;
 mod remote;
 mod secret;

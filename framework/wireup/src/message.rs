@@ -2,11 +2,12 @@
 
 use super::facts::JobFacts;
 use super::frame::{Builder, Fields, Frame, Malformed};
+use super::jobs::{JobsReply, JobsRequest};
 use super::moment::{MAPS_LIMIT, Moment, STACK_LIMIT};
 use super::secret::Secret;
 
 /// Longest payload the daemon takes from somebody who has not shown the secret yet.
-pub const HELLO_LIMIT: usize = 256;
+pub const HELLO_LIMIT: usize = 512;
 /// Longest payload the daemon takes from a rank.
 pub const RANK_LIMIT: usize = 1 << 20;
 /// Longest payload a rank takes from its daemon: the facts of a very large job.
@@ -28,6 +29,8 @@ const WITNESS: u8 = 0x09;
 pub(super) const CRASH: u8 = 0x0a;
 const SHARE: u8 = 0x0b;
 const GIVE_UP: u8 = 0x0c;
+const JOBS: u8 = 0x0d;
+const BORROW: u8 = 0x0e;
 const FACTS: u8 = 0x41;
 const REFUSED: u8 = 0x42;
 const FENCE_DONE: u8 = 0x43;
@@ -35,6 +38,7 @@ const FENCE_FAILED: u8 = 0x44;
 const VALUE: u8 = 0x45;
 const SHARED: u8 = 0x46;
 const NOT_SHARED: u8 = 0x47;
+const JOBS_REPLY: u8 = 0x48;
 
 /// From a rank.
 #[derive(Clone, Debug)]
@@ -60,6 +64,11 @@ pub enum ToDaemon {
     Finalized,
     /// MPI is in use again: as after hello.
     Resumed,
+    /// About other jobs, for mpirun.
+    Jobs(JobsRequest),
+    /// First frame of a connection, of a process of another job on this node: memory of the node. Answered by `Shared` or
+    /// `NotShared`. The memory is there while a rank of this job has it.
+    Borrow { version: u32, secret: Secret, key: String, bytes: u64 },
     /// First frame of a connection on which only `Crash` comes. Not answered.
     Witness { version: u32, secret: Secret, rank: u32 },
     /// A signal that ends the process: the bytes above its stack pointer, and its map of memory
@@ -89,6 +98,8 @@ pub enum ToRank {
         other_size: bool,
         why: String,
     },
+    /// From mpirun, about other jobs.
+    Jobs(JobsReply),
 }
 
 impl ToDaemon {
@@ -114,6 +125,10 @@ impl ToDaemon {
             }
             ToDaemon::Finalized => Builder::new(FINALIZED),
             ToDaemon::Resumed => Builder::new(RESUMED),
+            ToDaemon::Jobs(request) => request.encode(Builder::new(JOBS)),
+            ToDaemon::Borrow { version, secret, key, bytes } => {
+                Builder::new(BORROW).u32(*version).raw(secret.bytes()).text(key).u64(*bytes)
+            }
             ToDaemon::Witness { version, secret, rank } => {
                 Builder::new(WITNESS).u32(*version).raw(secret.bytes()).u32(*rank)
             }
@@ -156,6 +171,13 @@ impl ToDaemon {
             },
             FINALIZED => ToDaemon::Finalized,
             RESUMED => ToDaemon::Resumed,
+            JOBS => ToDaemon::Jobs(JobsRequest::decode(&mut f)?),
+            BORROW => ToDaemon::Borrow {
+                version: f.u32("version")?,
+                secret: Secret::from_bytes(f.array("secret")?),
+                key: bounded_text(&mut f, "key", KEY_LIMIT)?,
+                bytes: f.u64("bytes")?,
+            },
             WITNESS => ToDaemon::Witness {
                 version: f.u32("version")?,
                 secret: Secret::from_bytes(f.array("secret")?),
@@ -190,6 +212,7 @@ impl ToRank {
             ToRank::NotShared { other_size, why } => {
                 Builder::new(NOT_SHARED).u8((*other_size).into()).text(why)
             }
+            ToRank::Jobs(reply) => reply.encode(Builder::new(JOBS_REPLY)),
         }
         .finish()
     }
@@ -214,6 +237,7 @@ impl ToRank {
             NOT_SHARED => {
                 ToRank::NotShared { other_size: f.bool("another size")?, why: f.text("reason")?.to_owned() }
             }
+            JOBS_REPLY => ToRank::Jobs(JobsReply::decode(&mut f)?),
             other => return Err(Malformed::Kind(other)),
         };
         f.finish()?;
@@ -271,6 +295,7 @@ pub fn shorten(text: &str, limit: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::super::frame::Inbox;
+    use super::super::jobs::{NameVerb, SpawnRequest, SpawnedProgram};
     use super::super::{AppFacts, NodeMap};
     use super::*;
     use proptest::prelude::*;
@@ -301,6 +326,9 @@ mod tests {
                 },
                 AppFacts { ranks: 3, wdir: "/".into(), ..AppFacts::default() },
             ],
+            tree: 77,
+            sites: vec![3, 0],
+            parent: "oxmpi1:x".into(),
         }
     }
 
@@ -322,6 +350,10 @@ mod tests {
             ToRank::Value { proc: 9, key: "k".into(), value: Some(vec![1, 2, 3]) },
             ToRank::Shared { first: true },
             ToRank::NotShared { other_size: false, why: "no memory".into() },
+            ToRank::Jobs(JobsReply::Started { id: 3, job: 9, counts: vec![2, 1] }),
+            ToRank::Jobs(JobsReply::NotStarted { id: 3, why: "no".into() }),
+            ToRank::Jobs(JobsReply::Name { id: 4, port: None }),
+            ToRank::Jobs(JobsReply::Name { id: 4, port: Some("oxmpi1:x".into()) }),
         ] {
             assert_eq!(reread(&answer.encode().expect("short")), answer);
         }
@@ -329,11 +361,12 @@ mod tests {
 
     #[test]
     fn facts_that_contradict_each_other_are_refused() {
-        let spoil: [fn(&mut JobFacts); 4] = [
+        let spoil: [fn(&mut JobFacts); 5] = [
             |f| f.rank = 8,
             |f| f.node_names = vec![],
             |f| f.node_names.truncate(1),
             |f| f.map = NodeMap::one_node(3),
+            |f| f.sites.truncate(1),
         ];
         for (number, spoil) in spoil.iter().enumerate() {
             let mut wrong = facts();
@@ -376,6 +409,28 @@ mod tests {
                 },
                 ToDaemon::Finalized,
                 ToDaemon::Resumed,
+                ToDaemon::Jobs(JobsRequest::Linked { job: 7, on: true }),
+                ToDaemon::Jobs(JobsRequest::Met { id: pid }),
+                ToDaemon::Jobs(JobsRequest::Name {
+                    id: pid,
+                    verb: NameVerb::Lookup,
+                    service: text.clone(),
+                    port: String::new(),
+                }),
+                ToDaemon::Jobs(JobsRequest::Spawn {
+                    id: rank,
+                    request: SpawnRequest {
+                        programs: vec![SpawnedProgram {
+                            command: secret.to_vec(),
+                            arguments: vec![Vec::new(), secret.to_vec()],
+                            most: pid,
+                            hints: vec![("host".into(), text.clone())],
+                        }],
+                        folder: b"/".to_vec(),
+                        port: "p".into(),
+                    },
+                }),
+                ToDaemon::Borrow { version: 1, secret: Secret::from_bytes(secret), key: "k".into(), bytes: 3 },
                 ToDaemon::Witness { version: 1, secret: Secret::from_bytes(secret), rank },
                 ToDaemon::Crash {
                     moment: Moment { signal: code, address: 1, ip: 2, sp: 3, fp: 4, lr: 5, ..Moment::default() },

@@ -10,4 +10,4 @@ pub const SECRET_VARIABLE: &str = "OXMPI_WIREUP_SECRET";
 pub const RANK_VARIABLE: &str = "OXMPI_WIREUP_RANK";
 
 /// Version of the conversation. Both sides name theirs when they differ.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;

@@ -10,6 +10,7 @@
 use super::error::{Error, ErrorKind};
 use super::facts::JobFacts;
 use super::frame::Inbox;
+use super::jobs::JobsReply;
 use super::message::{DAEMON_LIMIT, ToDaemon, ToRank};
 use super::names::VERSION;
 use super::polled::Polled;
@@ -18,7 +19,7 @@ use super::socket;
 use oxmpi_system::locks::Mutex;
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
@@ -41,13 +42,15 @@ struct Conversation {
     beside: Option<OwnedFd>,
     /// Values that were asked for, and those of them that are here.
     asked: HashMap<Name, Option<Answer>>,
+    /// Replies about other jobs that nobody has taken yet, in their order.
+    replies: VecDeque<JobsReply>,
 }
 
 /// The value that a rank has published under a key; `None`: none.
 type Answer = Option<Vec<u8>>;
 
 impl Conversation {
-    /// The next frame that is no value; values are put where they are waited for.
+    /// The next frame that is no value and no reply about other jobs; those are put where they are waited for.
     fn next(&mut self) -> Result<Option<ToRank>, Error> {
         while let Some(frame) = self.inbox.next()? {
             match ToRank::decode(frame)? {
@@ -58,6 +61,7 @@ impl Conversation {
                         return Err(Error::new(ErrorKind::Malformed, what));
                     }
                 },
+                ToRank::Jobs(reply) => self.replies.push_back(reply),
                 other => return Ok(Some(other)),
             }
         }
@@ -96,8 +100,12 @@ impl Daemon {
         secret: Secret,
         rank: u32,
     ) -> Result<(Daemon, JobFacts, OwnedFd), Error> {
-        let conversation =
-            Conversation { inbox: Inbox::new(DAEMON_LIMIT), beside: None, asked: HashMap::new() };
+        let conversation = Conversation {
+            inbox: Inbox::new(DAEMON_LIMIT),
+            beside: None,
+            asked: HashMap::new(),
+            replies: VecDeque::new(),
+        };
         let daemon = Daemon {
             socket: socket::connect(name)?,
             conversation: Mutex::new(conversation),
@@ -173,6 +181,26 @@ impl Daemon {
         Ok(())
     }
 
+    /// Takes the next reply about other jobs to the question of that number, without waiting; `None`: there is none now.
+    pub(super) fn try_reply(&self, id: u32) -> Result<Option<JobsReply>, Error> {
+        // Another thread listens; what comes for us it puts where we find it.
+        let Some(mut conversation) = self.conversation.try_lock() else { return Ok(None) };
+        loop {
+            no_other(conversation.next()?)?;
+            if let Some(at) = conversation.replies.iter().position(|reply| reply.id() == id) {
+                return Ok(conversation.replies.remove(at));
+            }
+            if !conversation.receive(&self.socket, RecvFlags::DONTWAIT)? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Forgets replies to a question that nobody takes any more.
+    pub(super) fn forget_replies(&self, id: u32) {
+        self.conversation.lock().replies.retain(|reply| reply.id() != id);
+    }
+
     /// Asks for memory that ranks of the node share under `key`; returns its descriptor and whether this rank is the
     /// first.
     pub(super) fn share(&self, key: &str, bytes: u64) -> Result<(OwnedFd, bool), Error> {
@@ -185,6 +213,34 @@ impl Daemon {
             }
             (other, _) => Err(unexpected("a question for memory", &other)),
         }
+    }
+}
+
+/// Gets memory that ranks of another job on this node share, from their daemon, over a connection that ends with that.
+pub(super) fn borrow(socket: &str, secret: Secret, key: &str, bytes: u64) -> Result<OwnedFd, Error> {
+    let connection = socket::connect(socket)?;
+    let question = ToDaemon::Borrow { version: VERSION, secret, key: key.to_owned(), bytes };
+    let question = question.encode().map_err(|why| Error::new(ErrorKind::TooLarge, why.to_string()))?;
+    socket::send_all(&connection, &question)?;
+    let (mut inbox, mut beside, mut buffer) = (Inbox::new(DAEMON_LIMIT), None, [0; 4096]);
+    loop {
+        if let Some(frame) = inbox.next()? {
+            return match (ToRank::decode(frame)?, beside) {
+                (ToRank::Shared { .. }, Some(memory)) => Ok(memory),
+                (ToRank::Shared { .. }, None) => Err(no_descriptor("memory of the node")),
+                (ToRank::NotShared { why, .. } | ToRank::Refused(why), _) => {
+                    Err(Error::new(ErrorKind::Refused, why))
+                }
+                (other, _) => Err(unexpected("a question for memory", &other)),
+            };
+        }
+        let (got, descriptor) = socket::receive_with_descriptor(&connection, &mut buffer, RecvFlags::empty())
+            .map_err(Error::lost)?;
+        if got == 0 {
+            return Err(Error::lost("it was closed"));
+        }
+        beside = descriptor.or(beside);
+        inbox.extend(&buffer[..got]);
     }
 }
 
@@ -209,6 +265,7 @@ pub(super) fn unexpected(question: &str, answer: &ToRank) -> Error {
         ToRank::Value { .. } => "a value",
         ToRank::Shared { .. } => "memory",
         ToRank::NotShared { .. } => "a refusal of memory",
+        ToRank::Jobs(_) => "news of another job",
     };
     Error::new(ErrorKind::Malformed, format!("the node daemon answered {question} with {kind}"))
 }

@@ -17,18 +17,20 @@
 //! [`Server::lose_far`] and [`Server::never_comes`]; [`Server::values`] is what others ask for. The daemon carries these.
 
 mod connection;
+mod events;
 mod exchange;
 
 use super::error::Error;
 use super::facts::JobFacts;
+use super::jobs::JobsReply;
 pub use super::machine::hostname;
 use super::message::{DAEMON_LIMIT, RANK_LIMIT, ToDaemon, ToRank};
-use super::moment::Moment;
 use super::names::VERSION;
 use super::secret::{Secret, random_id};
 use super::shares::{Denied, Shares};
 use super::socket;
 use connection::{Connection, Progress, Refusal, add};
+pub use events::{Crash, Event, Membership};
 pub use exchange::Values;
 use exchange::{Entered, Exchange, Found};
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -37,91 +39,6 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixListener;
 use std::sync::Arc;
-
-/// Facts that the daemon needs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// The rank's process `pid` starts MPI, for the first time or again.
-    Joined {
-        rank: u32,
-        pid: u32,
-    },
-    Help {
-        rank: u32,
-        component: String,
-        topic: String,
-        text: String,
-    },
-    Abort {
-        rank: u32,
-        code: i32,
-        /// The place in the library that ends the job; empty: the program called MPI_Abort.
-        origin: String,
-        message: String,
-        /// Because of this rank.
-        peer: Option<u32>,
-    },
-    /// All ranks of this node have come to the fence; there are others.
-    AllHere,
-    /// A rank asks for what a rank of another node has published.
-    Wanted {
-        proc: u32,
-        key: String,
-    },
-    /// The first rank of this node has left: no fence can be complete any more.
-    Gone {
-        rank: u32,
-    },
-    Finalized {
-        rank: u32,
-    },
-    /// The rank's connection closed; its process is ending.
-    Left {
-        rank: u32,
-        finalized: bool,
-    },
-    /// The rank, process `pid`, has ended without a word, and `waiting` is at a fence that needs it.
-    NeverCame {
-        rank: u32,
-        pid: u32,
-        waiting: u32,
-    },
-    /// The rank broke the protocol; its connection is closed.
-    Broken {
-        rank: u32,
-        why: String,
-    },
-    /// A signal came that ends the process, or that its own handler deals with.
-    Crash(Crash),
-}
-
-/// A process's report when a signal came.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Crash {
-    pub rank: u32,
-    pub pid: u32,
-    pub moment: Moment,
-    /// Where the user wants to read of it: the value of `opal_stacktrace_output`.
-    pub to: String,
-    /// Bytes from the stack pointer on.
-    pub stack: Vec<u8>,
-    /// The process's map of memory, as the kernel writes it.
-    pub maps: Vec<u8>,
-}
-
-/// How far a rank has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Membership {
-    /// Nobody has said hello: not yet, or not an MPI program.
-    Absent,
-    /// MPI is in use: from the first MPI_Init or MPI_Session_init to the last finalize, or again.
-    Joined {
-        pid: u32,
-    },
-    Finalized {
-        pid: u32,
-    },
-}
 
 /// Facts that all ranks of this node are told, and the secret they must show.
 #[derive(Debug)]
@@ -410,9 +327,13 @@ impl Server {
     fn take(&mut self, id: u64, connection: &mut Connection, message: ToDaemon) -> Result<(), Refusal> {
         let Some(rank) = connection.rank else { return self.join(id, connection, message) };
         match message {
-            ToDaemon::Hello { .. } | ToDaemon::Witness { .. } | ToDaemon::Crash { .. } => {
+            ToDaemon::Hello { .. }
+            | ToDaemon::Witness { .. }
+            | ToDaemon::Crash { .. }
+            | ToDaemon::Borrow { .. } => {
                 return Err(Refusal("it said hello twice".into()));
             }
+            ToDaemon::Jobs(request) => self.events.push(Event::Jobs { rank, request }),
             ToDaemon::Put(pairs) => self.exchange.publish(rank, pairs).map_err(Refusal)?,
             ToDaemon::Get { proc, key } => self.get(id, connection, proc, key)?,
             ToDaemon::Share { key, bytes } => self.share(connection, rank, &key, bytes)?,
@@ -496,6 +417,9 @@ impl Server {
     /// Handles a message of a connection without a rank: hello, a witness's hello, or a crash report.
     fn join(&mut self, id: u64, connection: &mut Connection, message: ToDaemon) -> Result<(), Refusal> {
         let refuse = |why: String| Err(Refusal(why));
+        if let ToDaemon::Borrow { version, secret, key, bytes } = message {
+            return self.lend(connection, version, &secret, &key, bytes);
+        }
         let (version, secret, rank, witness) = match message {
             ToDaemon::Hello { version, secret, rank, .. } => (version, secret, rank, false),
             ToDaemon::Witness { version, secret, rank } => (version, secret, rank, true),
@@ -509,15 +433,7 @@ impl Server {
             }
             _ => return refuse("its first word is not hello".into()),
         };
-        if !self.job.secret.matches(secret.bytes()) {
-            return refuse("it does not know the job's secret".into());
-        }
-        if version != VERSION {
-            return refuse(format!(
-                "it speaks version {version} of the wire-up and this daemon version {VERSION}; \
-                 mpirun and the library come from different installations"
-            ));
-        }
+        self.admit(version, &secret)?;
         let Some(member) = self.member(rank) else {
             return refuse(format!("rank {rank} is not one of this node's"));
         };
@@ -548,6 +464,45 @@ impl Server {
             return Ok(());
         }
         self.welcome(connection, rank)
+    }
+
+    /// Refuses who does not know the secret, or speaks another version.
+    fn admit(&self, version: u32, secret: &Secret) -> Result<(), Refusal> {
+        match self.job.secret.matches(secret.bytes()) {
+            false => Err(Refusal("it does not know the job's secret".into())),
+            true if version == VERSION => Ok(()),
+            true => Err(Refusal(format!(
+                "it speaks version {version} of the wire-up and this daemon version {VERSION}; \
+                 mpirun and the library come from different installations"
+            ))),
+        }
+    }
+
+    /// Memory of the node for a process of another job, which is no holder.
+    fn lend(
+        &mut self,
+        connection: &mut Connection,
+        version: u32,
+        secret: &Secret,
+        key: &str,
+        bytes: u64,
+    ) -> Result<(), Refusal> {
+        self.admit(version, secret)?;
+        let denied = |other_size, why| ToRank::NotShared { other_size, why };
+        let (answer, memory) = match self.shares.find(key) {
+            Some((memory, size)) if size == bytes => (ToRank::Shared { first: false }, Some(memory)),
+            Some((_, size)) => (denied(true, format!("it has {size} bytes")), None),
+            None => (denied(false, "no rank of that job has such memory".into()), None),
+        };
+        Ok(connection.queue(&answer, memory)?)
+    }
+
+    /// Sends a rank of this node mpirun's words about other jobs. One that is gone needs none.
+    pub fn reply(&mut self, rank: u32, reply: JobsReply) {
+        let of_rank = self.connections.iter().find(|(_, connection)| connection.rank == Some(rank));
+        if let Some((&id, _)) = of_rank {
+            self.answer_all(&[id], &ToRank::Jobs(reply));
+        }
     }
 
     /// Tells a rank everything, with the segment beside.

@@ -66,6 +66,11 @@ impl Shares {
         Ok((memory, true))
     }
 
+    /// The memory under a key, and its size, if somebody has it.
+    pub(super) fn find(&self, key: &str) -> Option<(Arc<OwnedFd>, u64)> {
+        self.all.get(key).map(|share| (Arc::clone(&share.memory), share.bytes))
+    }
+
     /// Ends a rank's hold on the memory under a key. A key that it does not hold changes nothing.
     pub(super) fn give_up(&mut self, rank: u32, key: &str) {
         let Some(share) = self.all.get_mut(key) else { return };

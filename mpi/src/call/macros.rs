@@ -178,25 +178,3 @@ macro_rules! mpi_fn {
         result
     }};
 }
-
-/// Functions of later work, one per line, with the object whose error handler hears of it.
-macro_rules! unsupported {
-    ($($name:ident ($($a:ident : $t:ty),*) [$($object:tt)*];)*) => { $(
-        mpi_fn! {
-            #[allow(unused_variables, reason = "nothing is done with them yet")]
-            fn $name($($a: $t),*) -> c_int |here| {
-                let code = unsupported!(@raise here $($object)*);
-                unsupported!(@after $($object)*);
-                code
-            }
-        }
-    )* };
-    (@raise $here:ident comm $c:ident) => { crate::error::unsupported($here, NAME, Some($c)) };
-    (@raise $here:ident none) => { crate::error::unsupported($here, NAME, None) };
-    (@raise $here:ident tool) => {{
-        let _ = $here;
-        crate::constants::MPI_T_ERR_NOT_SUPPORTED
-    }};
-    (@after tool) => {};
-    (@after $($object:tt)*) => { crate::call::standstill::watch(NAME) };
-}

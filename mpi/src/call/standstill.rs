@@ -1,4 +1,5 @@
-//! A watch over a program that got the error of a function that is not there, and then stands still for ever.
+//! A watch over a program that got an error it rarely expects (no processes could be spawned, a function is not there), and then
+//! stands still for ever.
 //!
 //! **Why.** MPI_ERRORS_RETURN hands the error of MPI_Comm_spawn, say, to a program that may go on in another way. One that does
 //! not expect it may end the thread that got it while the others wait for that thread's work: mpi4py.futures starts its workers
@@ -15,7 +16,7 @@
 //! decided.
 
 use crate::call::process;
-use crate::error::{Failure, not_there};
+use crate::error::Failure;
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,7 +26,7 @@ use std::time::Duration;
 const OURS: &str = "oxmpi-";
 const NAME: &str = "oxmpi-still";
 /// For the callers of MPI_Comm_spawn that are met most.
-const OTHER_WAY: &str = " Start workers by mpirun instead; for mpi4py.futures: mpirun -n 5 python3 -m mpi4py.futures PROGRAM \
+const OTHER_WAY: &str = " Workers can be started by mpirun instead; for mpi4py.futures: mpirun -n 5 python3 -m mpi4py.futures PROGRAM \
                          runs PROGRAM on one rank, with four workers.";
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -39,9 +40,9 @@ const CLOCK_REALTIME: i32 = 256;
 
 static WATCHED: AtomicBool = AtomicBool::new(false);
 
-/// The function's error was returned to the program; the first one starts the watch.
+/// The function's error is returned to the program; the first one starts the watch.
 #[cold]
-pub fn watch(name: &'static str) {
+pub fn watch(name: &'static str, Failure { code, message }: Failure) {
     if process::current().is_none() || WATCHED.swap(true, Ordering::Relaxed) {
         return;
     }
@@ -61,10 +62,9 @@ pub fn watch(name: &'static str) {
             let now = look();
             if now.is_some() && now == before {
                 crate::call::stdio::flush();
-                let Failure { code, message } = not_there();
                 let text = format!(
                     "{name}: {message}. The error was returned to the program, and since then each of its threads waits for another.{}",
-                    if name == "MPI_Comm_spawn" { OTHER_WAY } else { "" }
+                    if name.starts_with("MPI_Comm_spawn") { OTHER_WAY } else { "" }
                 );
                 process.instance.abort(code.max(1), &format!("an error in {name}"), &text);
             }

@@ -48,8 +48,11 @@ mpi_fn! {
             let handle = read(comm, "comm")?;
             let object = require(handle)?;
             process.instance.wait_until(entry, |_| !request::uses(process, object, true));
+            // Of several jobs: nobody leaves before all are here, so that nothing is on the way any more.
+            let parted = object.comm.part_from_jobs(entry);
             free(process, entry, handle)?;
-            write(comm, "comm", Comm(MPI_COMM_NULL))
+            write(comm, "comm", Comm(MPI_COMM_NULL))?;
+            Ok(parted?)
         })
     }
 }
@@ -83,12 +86,6 @@ mpi_fn! {
             let object = require(comm)?;
             write_made(group, "group", || group::adopt(object.comm.group().clone()))
         })
-    }
-}
-mpi_fn! {
-    fn MPI_Comm_get_parent(parent: Out<Comm>) -> c_int |here| {
-        // Nobody is started by MPI_Comm_spawn in this version.
-        call(here, NAME, None, |_, _| write(parent, "parent", Comm(MPI_COMM_NULL)))
     }
 }
 mpi_fn! {

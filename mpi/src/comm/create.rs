@@ -112,22 +112,22 @@ enum SplitBy {
 
 /// Meaning of the arguments of MPI_Comm_split_type (MPI 5.0 §7.4.2). A resource or process set that is not known gives
 /// MPI_COMM_NULL.
-fn split_by(process: &Process, split_type: c_int, hints: Option<&oxmpi_runtime::Info>) -> Res<SplitBy> {
-    let node = process.instance.job().node;
+fn split_by(parent: &CommObject, split_type: c_int, hints: Option<&oxmpi_runtime::Info>) -> Res<SplitBy> {
+    let node = parent.comm.node_color();
     let resource = || {
         let kind = hints.and_then(|h| h.get("mpi_hw_resource_type")).and_then(hardware::kind);
         kind.and_then(|kind| hardware::bound_to(node)[kind])
     };
     let set = || match hints.and_then(|h| h.get("mpi_pset_name")) {
         Some("mpi://WORLD") => Some(0),
-        Some("mpi://SELF") => Some(process.instance.me().proc),
+        Some("mpi://SELF") => Some(parent.comm.process_color()),
         _ => None,
     };
     let has = |key| hints.is_some_and(|h| h.get(key).is_some());
     Ok(match split_type {
         MPI_UNDEFINED => SplitBy::Color(None),
         MPI_COMM_TYPE_SHARED => SplitBy::Color(Some(node)),
-        COMM_TYPE_PROCESS => SplitBy::Color(Some(process.instance.me().proc)),
+        COMM_TYPE_PROCESS => SplitBy::Color(Some(parent.comm.process_color())),
         MPI_COMM_TYPE_HW_UNGUIDED => SplitBy::Unguided,
         MPI_COMM_TYPE_HW_GUIDED => SplitBy::Color(resource()),
         MPI_COMM_TYPE_RESOURCE_GUIDED if has("mpi_hw_resource_type") && has("mpi_pset_name") => {
@@ -143,16 +143,16 @@ fn split_by(process: &Process, split_type: c_int, hints: Option<&oxmpi_runtime::
 
 mpi_fn! {
     fn MPI_Comm_split_type(comm: Comm, split_type: c_int, key: c_int, info: Info, newcomm: Out<Comm>) -> c_int |here| {
-        call(here, NAME, Some(comm), |process, entry| {
+        call(here, NAME, Some(comm), |_, entry| {
             let parent = require(comm)?;
             not_null(newcomm)?;
             let hints = info::optional(info)?;
-            let by = match split_by(process, split_type, hints.as_ref())? {
+            let by = match split_by(parent, split_type, hints.as_ref())? {
                 SplitBy::Color(color) => {
                     let made = parent.comm.split(entry, color, key)?;
                     return give(entry, parent, made, newcomm);
                 },
-                SplitBy::Unguided => hardware::bound_to(process.instance.job().node),
+                SplitBy::Unguided => hardware::bound_to(parent.comm.node_color()),
             };
             let made = parent.comm.split_by_first(entry, &by, key)?;
             // A caller that gave an info object finds in it what the ranks of the new communicator share.

@@ -1,7 +1,7 @@
 //! How the body of a function of the C interface is run: with a look whether MPI runs, and with its failure told to the
 //! handler that must hear of it.
 
-use super::failure::{Failure, Res};
+use super::failure::Res;
 use super::handler::ErrorObject;
 use super::raise::{raise, raise_on, raise_without_call};
 use crate::call::entry::Inside;
@@ -74,16 +74,4 @@ pub fn call_any_time(name: &'static str, body: impl FnOnce() -> Res) -> c_int {
         Ok(()) => MPI_SUCCESS,
         Err(failure) => raise_without_call(name, ErrorObject::Nothing, failure),
     }
-}
-
-/// The error of a function of later work.
-pub fn not_there() -> Failure {
-    let text = "this function is not in this version of oxmpi; `mpi-info --help functions` lists what is";
-    Failure::new(MPI_ERR_UNSUPPORTED_OPERATION, text)
-}
-
-/// Body of the functions of later work.
-#[cold]
-pub fn unsupported(here: Inside, name: &'static str, on: Option<Comm>) -> c_int {
-    call(here, name, on, |_, _| Err(not_there()))
 }

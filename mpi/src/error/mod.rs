@@ -15,7 +15,7 @@ pub mod handler;
 pub mod handler_calls;
 mod raise;
 
-pub use body::{call, call_any_time, call_on, call_outside, not_there, unsupported};
+pub use body::{call, call_any_time, call_on, call_outside};
 pub use failure::{Failure, Res, check, class_of, of_user};
 pub use handler::ErrorObject;
 pub use raise::{initial, raise, raise_on, raise_without_call};

@@ -41,8 +41,8 @@ const REFUSED: &[(&str, &str)] = &[
     ("stop-on-exec", "processes cannot be stopped for a debugger"),
     ("stop-in-init", "processes cannot be stopped for a debugger"),
     ("stop-in-app", "processes cannot be stopped for a debugger"),
-    ("spawn-timeout", "jobs cannot be spawned yet"),
-    ("report-child-jobs-separately", "jobs cannot be spawned yet"),
+    ("spawn-timeout", "spawned jobs have no limit or report of their own"),
+    ("report-child-jobs-separately", "spawned jobs have no limit or report of their own"),
 ];
 
 impl RuntimeOptions {

@@ -130,7 +130,7 @@ const NO_DVM: &str = "there is no persistent launcher (DVM); each mpirun starts 
 const NO_SESSION: &str = "a job has no session directory";
 const NO_TABLE: &str = "there is no table of transports by pairs of ranks; mpi-info lists the transports";
 const NO_PMIX: &str = "PMIx is not used";
-const NO_SPAWNED: &str = "jobs cannot be spawned yet";
+const NO_SPAWNED: &str = "spawned jobs have no limit or report of their own";
 const NO_RESTART: &str = "failed processes are never restarted";
 
 /// All options, in the order in which help shows them.

@@ -12,7 +12,7 @@ const VANISH: Duration = Duration::from_millis(500);
 impl Daemon {
     /// Messages of the ranks on their connections.
     pub(super) fn hear_ranks(&mut self) {
-        let events = match self.server.turn() {
+        let mut events = match self.server.turn() {
             Ok(events) => events,
             Err(why) => {
                 self.say(&FromNode::Failed(why.to_string()));
@@ -20,6 +20,11 @@ impl Daemon {
                 return;
             }
         };
+        if events.iter().any(|event| matches!(event, Event::Abort { .. })) {
+            // Another rank may have parted from a job before that, and be heard later.
+            events.extend(self.server.turn().unwrap_or_default());
+            events.sort_by_key(|event| !matches!(event, Event::Jobs { .. }));
+        }
         for event in events {
             match event {
                 Event::Joined { .. } | Event::Finalized { .. } => {}
@@ -42,6 +47,7 @@ impl Daemon {
                     self.say(&FromNode::Abort { rank, pid, code, origin, message, peer });
                 }
                 Event::Crash(crash) => self.crashes.note(crash),
+                Event::Jobs { rank, request } => self.say(&FromNode::Jobs { rank, request }),
                 Event::NeverCame { rank, pid, waiting } => {
                     self.say(&FromNode::NeverInit { rank, pid, waiting });
                 }

@@ -150,6 +150,7 @@ impl Daemon {
             ToNode::Terminate { grace_ms } => self.end(Duration::from_millis(grace_ms)),
             ToNode::Exchange(exchange) => self.hear_other_nodes(exchange),
             ToNode::Input(bytes) => self.take_input(bytes),
+            ToNode::Jobs { rank, reply } => self.server.reply(rank, reply),
         }
     }
 

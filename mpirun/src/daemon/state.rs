@@ -89,6 +89,9 @@ impl Daemon {
             params: launch.params.clone(),
             universe: launch.universe,
             apps: launch.apps.clone(),
+            tree: launch.tree,
+            sites: launch.sites.clone(),
+            parent: launch.parent.clone(),
         };
         let job = Job { facts, secret: launch.secret.clone() };
         let mut server = Server::new(job).map_err(|why| why.to_string())?;

@@ -5,7 +5,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitOptions};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -30,7 +30,12 @@ pub struct CannotStart {
 impl NodeDaemon {
     /// Starts the daemon of a node, here. Its standard output is the link: starting it then needs
     /// nothing but what an ordinary spawn does, and so no fork. `libraries`: the folder that its ranks are to look into first.
-    pub fn start(stdin: Stdio, libraries: Option<&Path>) -> Result<(NodeDaemon, UnixStream), CannotStart> {
+    /// `mask`: the signal mask that it gets in the place of mpirun's; that costs a fork.
+    pub fn start(
+        stdin: Stdio,
+        libraries: Option<&Path>,
+        mask: Option<libc::sigset_t>,
+    ) -> Result<(NodeDaemon, UnixStream), CannotStart> {
         let path = path();
         let because = |reason: String| CannotStart { reason, looked_at: path.display().to_string() };
         let (ours, theirs) = UnixStream::pair().map_err(|why| because(why.to_string()))?;
@@ -45,6 +50,15 @@ impl NodeDaemon {
             );
         }
         command.stdin(stdin).stdout(Stdio::from(OwnedFd::from(theirs)));
+        if let Some(mask) = mask {
+            // SAFETY: the closure runs in the child between fork and exec, and makes one system call.
+            unsafe {
+                command.pre_exec(move || {
+                    signals::set_mask(&mask);
+                    Ok(())
+                });
+            }
+        }
         let child = command.spawn().map_err(|why| {
             let errno = why.raw_os_error().unwrap_or(libc::EIO);
             because(format!("{why}{}", too_long::named(errno, &command, false)))

@@ -33,22 +33,42 @@ impl OutputFiles {
         if how.dir.is_some() && how.file.is_some() {
             return Err("--output has both dir= and file=; give one of them".into());
         }
-        let mut paths = BTreeMap::new();
-        let width = ranks.saturating_sub(1).to_string().len();
-        for rank in 0..ranks {
-            for stream in Stream::ALL {
-                let Some(path) = path(how, &host_of(rank), rank, width, stream) else { return Ok(None) };
-                paths.insert((rank, stream.index()), path);
-            }
+        if how.dir.is_none() && how.file.is_none() {
+            return Ok(None);
         }
-        for path in paths.values() {
+        let mut files = OutputFiles { paths: BTreeMap::new(), open: HashMap::new(), lost: Vec::new() };
+        files.add(how, 1, 0, ranks, host_of)?;
+        Ok(Some(files))
+    }
+
+    /// Makes those of a job, whose processes are numbered from `base` on, empty.
+    pub fn add(
+        &mut self,
+        how: &Presentation,
+        job: u32,
+        base: u32,
+        ranks: u32,
+        host_of: &dyn Fn(u32) -> String,
+    ) -> Result<(), String> {
+        let width = ranks.saturating_sub(1).to_string().len();
+        for (rank, stream) in (0..ranks).flat_map(|rank| Stream::ALL.map(|stream| (rank, stream))) {
+            let Some(path) = path(how, &host_of(rank), (job, rank), width, stream) else { return Ok(()) };
             let made = match path.parent() {
-                Some(folder) => std::fs::create_dir_all(folder).and_then(|()| File::create(path)),
-                None => File::create(path),
+                Some(folder) => std::fs::create_dir_all(folder).and_then(|()| File::create(&path)),
+                None => File::create(&path),
             };
             made.map_err(|why| format!("{}: {why}", path.display()))?;
+            self.paths.insert((base + rank, stream.index()), path);
         }
-        Ok(Some(OutputFiles { paths, open: HashMap::new(), lost: Vec::new() }))
+        Ok(())
+    }
+
+    /// Forgets those of a job that has gone.
+    pub fn forget(&mut self, base: u32, ranks: u32) {
+        let is_other = |process: u32| process.checked_sub(base).is_none_or(|rank| rank >= ranks);
+        self.paths.retain(|(process, _), _| is_other(*process));
+        self.open.retain(|(process, _), _| is_other(*process));
+        self.lost.retain(|(process, _)| is_other(*process));
     }
 
     /// Writes it all. Err: this file has taken its last byte; said once.
@@ -73,24 +93,30 @@ impl OutputFiles {
     }
 }
 
-fn path(how: &Presentation, host: &str, rank: u32, width: usize, stream: Stream) -> Option<PathBuf> {
+fn path(
+    how: &Presentation,
+    host: &str,
+    (job, rank): (u32, u32),
+    width: usize,
+    stream: Stream,
+) -> Option<PathBuf> {
     let (short, long) = match stream {
         Stream::Out => ("out", "stdout"),
         Stream::Err => ("err", "stderr"),
     };
     if let Some(folder) = &how.dir {
-        return Some(folder.join(format!("1/rank.{rank:0width$}/{long}")));
+        return Some(folder.join(format!("{job}/rank.{rank:0width$}/{long}")));
     }
     let name = how.file.as_ref()?;
     let mut name = match how.pattern {
-        true => fill(&name.to_string_lossy(), host, rank, width).into(),
+        true => fill(&name.to_string_lossy(), host, (job, rank), width).into(),
         false => name.as_os_str().to_owned(),
     };
-    name.push(if how.pattern { format!(".{short}") } else { format!(".1.{rank}.{short}") });
+    name.push(if how.pattern { format!(".{short}") } else { format!(".{job}.{rank}.{short}") });
     Some(name.into())
 }
 
-fn fill(pattern: &str, host: &str, rank: u32, width: usize) -> String {
+fn fill(pattern: &str, host: &str, (job, rank): (u32, u32), width: usize) -> String {
     let mut filled = String::new();
     let mut rest = pattern.chars();
     while let Some(c) = rest.next() {
@@ -99,7 +125,7 @@ fn fill(pattern: &str, host: &str, rank: u32, width: usize) -> String {
             Some(Some('r')) => filled += &rank.to_string(),
             Some(Some('R')) => filled += &format!("{rank:0width$}"),
             Some(Some('h')) => filled += host,
-            Some(Some('n')) => filled.push('1'),
+            Some(Some('n')) => filled += &job.to_string(),
             Some(Some('%')) | Some(None) => filled.push('%'),
             Some(Some(other)) => filled.extend(['%', other]),
         }
@@ -114,7 +140,7 @@ mod tests {
 
     #[test]
     fn names() {
-        let of = |how: &Presentation, stream| path(how, "here", 7, 2, stream).expect("a file");
+        let of = |how: &Presentation, stream| path(how, "here", (1, 7), 2, stream).expect("a file");
         let named = |name: &str, pattern| Presentation {
             file: Some(name.into()),
             pattern,

@@ -10,14 +10,22 @@
 //!
 //! **If a daemon dies**, its ranks die with it and everything else below it is handed to this
 //! process, which ends it. The other daemons are told to end the job.
+//!
+//! **Jobs.** Processes may ask for more jobs (`spawn`), which run beside the first (`running`). Connected jobs share the
+//! verdict and end together; another has a verdict, and a report, of its own. mpirun's own status is that of the first
+//! failure.
 
 pub(crate) mod daemon;
 mod files;
 pub mod mpir;
 mod nodes;
+mod opening;
 mod output;
 mod pump;
+mod running;
 mod sink;
+mod spawn;
+mod state;
 mod suspects;
 mod verdict;
 
@@ -28,19 +36,20 @@ use crate::help::{framed, is_framed, paragraph};
 use crate::link::{FromNode, Stream, ToNode, portion};
 use crate::stacks::Frames;
 use crate::{descendants, plan, remote, signals};
-use nodes::{LostDaemon, Nodes};
+use nodes::LostDaemon;
+use opening::{forwarded, no_daemon, tell_plan, wanted_signals};
 use output::Output;
+use running::Running;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use sink::Credit;
+use state::{GRACE_AFTER_FAILURE, Launcher, Universe, milliseconds};
 use std::collections::{BTreeMap, HashMap};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use suspects::Suspects;
 use verdict::Verdict;
 
-/// Between SIGTERM and SIGKILL when a rank has failed, and when the user wants the end.
-const GRACE_AFTER_FAILURE: Duration = Duration::from_secs(1);
+/// Between SIGTERM and SIGKILL when the user wants the end.
 const GRACE_FOR_USER: Duration = Duration::from_secs(2);
 /// How long output is still written after a job that was not let finish.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -62,8 +71,8 @@ pub fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
     };
-    match Job::start(&line) {
-        Ok(Some(mut job)) => ExitCode::from(job.run()),
+    match Launcher::start(&line) {
+        Ok(Some(mut launcher)) => ExitCode::from(launcher.run()),
         Ok(None) => ExitCode::SUCCESS,
         Err(why) => refuse(&why),
     }
@@ -77,41 +86,9 @@ fn refuse(why: &str) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// A job that runs.
-struct Job {
-    nodes: Nodes,
-    /// Standard input for ranks of several nodes.
-    feed: Option<Feed>,
-    signals: signals::Signals,
-    output: Output,
-    /// Written and not made known to the daemon, by rank and stream; made known from so much on.
-    written: HashMap<(u32, usize), usize>,
-    portion: usize,
-    verdict: Verdict,
-    suspects: Suspects,
-    /// Help messages printed, and how many more of the same kind there were.
-    help: BTreeMap<(String, String), u32>,
-    limit: Option<(Duration, Instant)>,
-    /// Signals that are passed on.
-    forwarded: Vec<i32>,
-    /// A status that is not 0 ends the job; else it only decides mpirun's own.
-    status_ends_job: bool,
-    aggregate_help: bool,
-    at_limit: AtTimeLimit,
-    /// Frames of the library are shown, too.
-    verbose: bool,
-    /// The limit has passed, and the daemon is counting: until when it may.
-    census: Option<(Duration, Instant)>,
-    table: mpir::Table,
-    /// Processes by rank, until all run.
-    started: BTreeMap<u32, u32>,
-    /// The user has asked for the end.
-    interrupted: bool,
-}
-
-impl Job {
+impl Launcher {
     /// None: the user wanted to see the plan and no more.
-    fn start(line: &CommandLine) -> Result<Option<Job>, String> {
+    fn start(line: &CommandLine) -> Result<Option<Launcher>, String> {
         let limit = line.job.time_limit(std::env::var_os("MPIEXEC_TIMEOUT").as_deref())?;
         let interactive = [rustix::stdio::stdout(), rustix::stdio::stderr()].map(rustix::termios::isatty);
         if line.job.output.xml {
@@ -157,33 +134,63 @@ impl Job {
         let table = mpir::Table::new(&hosts, &programs);
         let launches = plan.split();
         let libraries = (!line.job.no_prefix).then(crate::settings::own_libraries).flatten();
-        let daemons = nodes::start(&launches, names, &plan.machines, gathered.take(), libraries.as_deref());
+        let daemons =
+            nodes::start(&launches, names, &plan.machines, gathered.take(), libraries.as_deref(), None);
         let daemons = daemons.map_err(|why| no_daemon(&why))?;
         let forwarded = forwarded(line.job.forward_signals.as_deref());
+        let mask = signals::mask();
         let signals = signals::Signals::take(&wanted_signals(&forwarded))?;
         // The node with the most ranks has the smallest windows.
         let portion = portion(launches.iter().map(|launch| launch.local_ranks.len()).max().unwrap_or(1));
+        let mut on_nodes = BTreeMap::new();
+        for (node, name) in (0..map.nodes()).zip(names) {
+            *on_nodes.entry(name.clone()).or_default() += map.count(node);
+        }
+        let counts = plan.launch.apps.iter().map(|app| app.ranks);
         let (nodes, feed) = daemons.launch(launches, map.clone())?;
-        Ok(Some(Job {
+        let first = Running {
             verdict: Verdict::new(programs, size, plan.permits_singletons),
+            suspects: Suspects::default(),
+            id: plan.launch.job_id,
+            base: 0,
+            size,
+            portion,
+            started: BTreeMap::new(),
+            programs: line.apps.iter().cloned().zip(counts).collect(),
+            on_nodes,
+            birth: None,
+            stillborn: false,
+            links: BTreeMap::new(),
             nodes,
             feed,
+        };
+        let universe = Universe {
+            tree: plan.launch.tree,
+            secret: plan.launch.secret.clone(),
+            names: plan.names.clone(),
+            granted: plan.granted.clone(),
+            size: plan.launch.universe,
+            next: size,
+            jobs: 1,
+        };
+        Ok(Some(Launcher {
+            jobs: vec![first],
             signals,
+            mask,
             output,
             written: HashMap::new(),
-            portion,
-            suspects: Suspects::default(),
             help: BTreeMap::new(),
             limit: limit.map(|limit| (limit, Instant::now() + limit)),
             forwarded,
-            status_ends_job: line.job.status_ends_job,
-            aggregate_help: line.job.aggregate_help,
-            at_limit: line.job.at_time_limit,
-            verbose: line.job.verbosity >= Verbosity::Verbose,
             census: None,
             table,
-            started: BTreeMap::new(),
             interrupted: false,
+            status: None,
+            otherwise: 0,
+            universe,
+            line: line.clone(),
+            interactive: interactive.contains(&true),
+            services: BTreeMap::new(),
         }))
     }
 
@@ -199,20 +206,23 @@ impl Job {
             if let Some((limit, _)) = self.census.take_if(|(_, until)| *until <= now) {
                 self.end_at_limit(limit);
             }
-            for lost in self.nodes.look(now) {
-                self.lose_daemon(&lost);
+            for at in 0..self.jobs.len() {
+                for lost in self.jobs[at].nodes.look(now) {
+                    self.lose_daemon(at, &lost);
+                }
+                // Where everything has ended, no better cause comes.
+                let by = if self.jobs[at].nodes.done() { now + CENSUS } else { now };
+                if let Some((node, message)) = self.jobs[at].suspects.due(by) {
+                    self.judge(at, node, &message);
+                }
             }
-            // Where everything has ended, no better cause comes.
-            let by = if self.nodes.done() { now + CENSUS } else { now };
-            if let Some((node, message)) = self.suspects.due(by) {
-                self.judge(node, &message);
-            }
-            if self.nodes.done() {
+            self.let_go();
+            if self.done() {
                 self.output.end_all();
                 self.write_if_ready(0);
                 self.write_if_ready(1);
             }
-            if self.nodes.done() && self.interrupted {
+            if self.done() && self.interrupted {
                 let until = *last_words.get_or_insert(now + LAST_WORDS);
                 if until <= now {
                     self.give_up_output();
@@ -223,33 +233,60 @@ impl Job {
                 self.wait(last_words);
             }
         }
-        self.nodes.dismiss();
-        if let Some(text) = self.verdict.strangers() {
-            eprint!("{text}");
-        }
+        let left = std::mem::take(&mut self.jobs);
+        left.into_iter().for_each(|job| self.dismiss(job));
         self.say_how_often();
-        self.verdict.status()
+        self.status.unwrap_or(self.otherwise)
     }
 
     /// Nothing runs, and nothing is left to say or to write.
     fn over(&self) -> bool {
-        self.nodes.done() && self.output.is_empty() && self.suspects.deadline().is_none()
+        self.jobs.iter().all(Running::is_over) && self.output.is_empty()
+    }
+
+    /// Jobs that are over go, but for the first one of a mpirun that has no other.
+    fn let_go(&mut self) {
+        while self.jobs.len() > 1
+            && let Some(at) = self.jobs.iter().position(Running::is_over)
+        {
+            let job = self.jobs.remove(at);
+            self.output.forget_job(job.base, job.size);
+            self.written.retain(|(process, _), _| !job.has(*process));
+            self.dismiss(job);
+        }
+    }
+
+    /// The end of a job: its daemons go, and mpirun's status may follow from it.
+    fn dismiss(&mut self, mut job: Running) {
+        job.nodes.dismiss();
+        if let Some(text) = job.verdict.strangers().filter(|_| !job.stillborn) {
+            eprint!("{text}");
+        }
+        match job.verdict.status() {
+            0 => {}
+            _ if job.stillborn => {}
+            status => _ = self.status.get_or_insert(status),
+        }
     }
 
     fn reach_limit(&mut self, limit: Duration) {
-        if !(self.at_limit.state || self.at_limit.stack_traces) || !self.nodes.reachable() {
+        let at_limit = self.at_limit();
+        let reachable = self.jobs.iter().any(|job| job.nodes.reachable());
+        if !(at_limit.state || at_limit.stack_traces) || !reachable {
             return self.end_at_limit(limit);
         }
         self.census = Some((limit, Instant::now() + CENSUS));
-        if self.at_limit.stack_traces {
+        if at_limit.stack_traces {
             self.report("mpirun: the time limit has passed; reading the stacks of all processes\n");
         }
-        let frames = if self.verbose { Frames::All } else { Frames::OfTheProgram };
-        self.nodes.begin_census(self.at_limit.stack_traces.then_some(frames));
+        let verbose = self.line.job.verbosity >= Verbosity::Verbose;
+        let frames = if verbose { Frames::All } else { Frames::OfTheProgram };
+        let stacks = at_limit.stack_traces.then_some(frames);
+        self.jobs.iter_mut().for_each(|job| job.nodes.begin_census(stacks));
     }
 
     fn end_at_limit(&mut self, limit: Duration) {
-        let hint = match self.at_limit {
+        let hint = match self.at_limit() {
             AtTimeLimit { stack_traces: false, state: false } => "timeout-hint",
             AtTimeLimit { stack_traces: false, .. } => "timeout-hint-stacks",
             AtTimeLimit { state: false, .. } => "timeout-hint-state",
@@ -257,7 +294,7 @@ impl Job {
         };
         let hint = crate::help::section(hint).unwrap_or_default();
         self.report(&paragraph("timeout", &[&limit.as_secs().to_string(), hint]));
-        self.verdict.decide(libc::ETIMEDOUT as u8);
+        self.decide(libc::ETIMEDOUT as u8);
         self.interrupted = true;
         self.end(GRACE_AFTER_FAILURE);
     }
@@ -266,7 +303,8 @@ impl Job {
         let limits = [self.limit, self.census].map(|limit| limit.map(|(_, at)| at));
         let deadline = limits
             .into_iter()
-            .chain([last_words, self.output.deadline(), self.suspects.deadline(), self.nodes.look_at()])
+            .chain([last_words, self.output.deadline()])
+            .chain(self.jobs.iter().flat_map(|job| [job.suspects.deadline(), job.nodes.look_at()]))
             .flatten()
             .min();
         let timeout = deadline.map(|at| {
@@ -274,23 +312,33 @@ impl Job {
             Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() }
         });
         let ready = {
-            let feed = self.feed.as_mut().map_or(Wait::Over, Feed::turn);
-            if feed == Wait::Over {
-                self.feed = None;
+            let mut feeds = Vec::with_capacity(self.jobs.len());
+            for job in &mut self.jobs {
+                let feed = job.feed.as_mut().map_or(Wait::Over, Feed::turn);
+                if feed == Wait::Over {
+                    job.feed = None;
+                }
+                feeds.push(feed);
+                // Looked at in the next turn of the loop, whatever is ready.
+                job.nodes.pump();
             }
-            // Looked at in the next turn of the loop, whatever is ready.
-            self.nodes.pump();
             let mut fds = vec![PollFd::new(&self.signals, PollFlags::IN)];
-            let (links, link_fds): (Vec<usize>, Vec<_>) = self.nodes.links().into_iter().unzip();
-            fds.extend(link_fds);
+            let mut links = Vec::new();
+            for (at, job) in self.jobs.iter().enumerate() {
+                for (link, fd) in job.nodes.links() {
+                    links.push((at, link));
+                    fds.push(fd);
+                }
+            }
             let first_sink = fds.len();
             let wanted: Vec<usize> = (0..2).filter(|&i| !self.output.sink(i).is_empty()).collect();
             fds.extend(
                 wanted.iter().map(|&i| PollFd::from_borrowed_fd(self.output.sink(i).fd(), PollFlags::OUT)),
             );
             let behind_sinks = fds.len();
-            fds.extend(self.nodes.pumps());
-            if let Some(feeding) = &self.feed {
+            for (job, feed) in self.jobs.iter().zip(feeds) {
+                fds.extend(job.nodes.pumps());
+                let Some(feeding) = &job.feed else { continue };
                 match feed {
                     Wait::Source => fds.push(PollFd::from_borrowed_fd(feeding.source(), PollFlags::IN)),
                     Wait::Readers(all) => {
@@ -314,8 +362,8 @@ impl Job {
             for (fd, &i) in fds[first_sink..behind_sinks].iter().zip(&wanted) {
                 sinks[i] = is_ready(fd);
             }
-            let ready = links.into_iter().zip(&fds[1..]).filter(|(_, fd)| is_ready(fd)).map(|(node, _)| node);
-            (is_ready(&fds[0]), ready.collect::<Vec<usize>>(), sinks)
+            let ready = links.into_iter().zip(&fds[1..]).filter(|(_, fd)| is_ready(fd)).map(|(link, _)| link);
+            (is_ready(&fds[0]), ready.collect::<Vec<(usize, usize)>>(), sinks)
         };
         let (signals, heard, sinks) = ready;
         // First: what is heard below is written, too, and would take the room that poll saw.
@@ -327,115 +375,134 @@ impl Job {
         if signals {
             self.take_signals();
         }
-        heard.into_iter().for_each(|link| self.hear(link));
+        heard.into_iter().for_each(|(at, link)| self.hear(at, link));
     }
 
-    fn hear(&mut self, link: usize) {
-        let heard = self.nodes.hear(link);
-        heard.messages.into_iter().for_each(|(node, message)| self.take(node, message));
-        heard.lost.iter().for_each(|lost| self.lose_daemon(lost));
+    fn hear(&mut self, at: usize, link: usize) {
+        let heard = self.jobs[at].nodes.hear(link);
+        heard.messages.into_iter().for_each(|(node, message)| self.take(at, node, message));
+        heard.lost.iter().for_each(|lost| self.lose_daemon(at, lost));
     }
 
-    fn take(&mut self, node: usize, message: FromNode) {
+    /// Hears a daemon of a job. Jobs come behind those that are there, and go between turns of the loop.
+    fn take(&mut self, at: usize, node: usize, message: FromNode) {
         match message {
             FromNode::Output { stream, rank, more, bytes } => {
-                let (i, fate) = self.output.take((rank, stream), more, bytes);
+                let process = self.jobs[at].base.saturating_add(rank);
+                let (i, fate) = self.output.take((process, stream), more, bytes);
                 self.count_written(&fate.credits);
                 if let Some(why) = fate.trouble {
-                    self.verdict.decide_if_all_is_well(1);
+                    self.decide_if_all_is_well(1);
                     self.report(&paragraph("output-file-lost", &[&why]));
                 }
                 self.write_if_ready(i);
             }
-            FromNode::Started(all) => self.note_started(node, all),
-            FromNode::State { rank, pid, state, stack } => self.show_state(rank, pid, &state, &stack),
+            FromNode::Started(all) => self.note_started(at, node, all),
+            FromNode::State { rank, pid, state, stack } => self.show_state(at, rank, pid, &state, &stack),
             FromNode::Counted => {
-                if self.nodes.note_counted(node)
+                self.jobs[at].nodes.note_counted(node);
+                if self.jobs.iter().all(|job| job.nodes.counted())
                     && let Some((limit, _)) = self.census.take()
                 {
                     self.end_at_limit(limit);
                 }
             }
-            FromNode::Crashed { rank, report } => self.verdict.note_crash(rank, report),
-            FromNode::OtherMpi { library, .. } => self.verdict.note_stranger(library),
+            FromNode::Crashed { rank, report } => self.jobs[at].verdict.note_crash(rank, report),
+            FromNode::OtherMpi { library, .. } => self.jobs[at].verdict.note_stranger(library),
             FromNode::Help { component, topic, text, .. } => {
                 let key = (component, topic);
                 match self.help.get_mut(&key) {
-                    Some(more) if self.aggregate_help => *more += 1,
+                    Some(more) if self.line.job.aggregate_help => *more += 1,
                     _ => {
                         self.report(&framed(&text));
                         self.help.insert(key, 0);
                     }
                 }
             }
+            FromNode::Jobs { rank, request } => self.hear_of_jobs(at, rank, request),
             // Noted by `nodes`.
             FromNode::Done | FromNode::Exchange(_) | FromNode::Took { .. } => {}
-            failure => self.fail(node, &failure),
-        }
-    }
-
-    /// Any of these may be a failure: the verdict knows.
-    fn fail(&mut self, node: usize, message: &FromNode) {
-        if self.suspects.keep(node, message) || !self.status_ends_job && self.verdict.tolerate(message) {
-            return;
-        }
-        self.judge(node, message);
-    }
-
-    fn judge(&mut self, node: usize, message: &FromNode) {
-        let name = match message {
-            // Said by the node of the rank that waits.
-            FromNode::NeverInit { rank, .. } => self.nodes.name_of(*rank),
-            _ => self.nodes.name(node),
-        };
-        if let Some(report) = self.verdict.consider(name, message) {
-            self.suspects.forget();
-            self.report(&report);
-            self.table.abort(&report);
-            match verdict::leaves_time(message) {
-                true => self.nodes.tell_all(&ToNode::LetEnd { grace_ms: milliseconds(GRACE_AFTER_FAILURE) }),
-                false => self.end(GRACE_AFTER_FAILURE),
+            failure => {
+                self.fail(at, node, &failure);
+                if let FromNode::Exited { rank, .. } = failure {
+                    self.note_ended(at, rank);
+                }
             }
         }
     }
 
-    /// When everything runs, a debugger is told.
-    fn note_started(&mut self, node: usize, all: Vec<(u32, u32)>) {
-        for &(rank, pid) in &all {
-            self.output.place(rank, self.nodes.name(node), pid);
+    /// Any of these may be a failure: the verdict knows.
+    fn fail(&mut self, at: usize, node: usize, message: &FromNode) {
+        let name = self.jobs[at].nodes.name(node).to_owned();
+        if self.fail_birth(at, &name, message) {
+            return;
         }
-        self.started.extend(all);
-        if self.nodes.note_started(node) {
-            self.table.publish(&std::mem::take(&mut self.started).into_iter().collect::<Vec<_>>());
-            self.nodes.tell_all(&ToNode::Release);
+        let job = &mut self.jobs[at];
+        if job.suspects.keep(node, message) || !self.line.job.status_ends_job && job.verdict.tolerate(message)
+        {
+            return;
+        }
+        self.judge(at, node, message);
+    }
+
+    fn judge(&mut self, at: usize, node: usize, message: &FromNode) {
+        let job = &mut self.jobs[at];
+        let name = match message {
+            // Said by the node of the rank that waits.
+            FromNode::NeverInit { rank, .. } => job.nodes.name_of(*rank),
+            _ => job.nodes.name(node),
+        };
+        if let Some(report) = job.verdict.consider(name, message) {
+            job.suspects.forget();
+            let status = job.verdict.decided().unwrap_or(1);
+            self.report(&report);
+            self.table.abort(&report);
+            let grace_ms = milliseconds(GRACE_AFTER_FAILURE);
+            let end = match verdict::leaves_time(message) {
+                true => ToNode::LetEnd { grace_ms },
+                false => ToNode::Terminate { grace_ms },
+            };
+            self.end_connected(at, status, &end);
         }
     }
 
-    fn show_state(&mut self, rank: u32, pid: u32, state: &str, stack: &str) {
-        let node = self.nodes.name_of(rank);
-        let stack = if self.at_limit.stack_traces { stack } else { "" };
-        let text = format!("Rank {rank} on node {node} (process {pid}): {state}\n{stack}");
+    /// When everything of a job runs, a debugger is told.
+    fn note_started(&mut self, at: usize, node: usize, all: Vec<(u32, u32)>) {
+        let job = &mut self.jobs[at];
+        for &(rank, pid) in &all {
+            self.output.place(job.base.saturating_add(rank), job.nodes.name(node), pid);
+        }
+        job.started.extend(all.into_iter().map(|(rank, pid)| (job.base.saturating_add(rank), pid)));
+        if job.nodes.note_started(node) {
+            self.table.publish(&std::mem::take(&mut job.started).into_iter().collect::<Vec<_>>());
+            job.nodes.tell_all(&ToNode::Release);
+            self.note_born(at);
+        }
+    }
+
+    fn show_state(&mut self, at: usize, rank: u32, pid: u32, state: &str, stack: &str) {
+        let node = self.jobs[at].nodes.name_of(rank);
+        let stack = if self.at_limit().stack_traces { stack } else { "" };
+        let of = match self.jobs[at].base {
+            0 => String::new(),
+            base => format!(" of the job whose first process is the {}th of mpirun's", u64::from(base) + 1),
+        };
+        let text = format!("Rank {rank}{of} on node {node} (process {pid}): {state}\n{stack}");
         self.report(&text);
     }
 
-    fn end(&mut self, grace: Duration) {
-        self.nodes.tell_all(&ToNode::Terminate { grace_ms: milliseconds(grace) });
-    }
-
-    fn report(&mut self, text: &str) {
-        self.output.report(Stream::Err.index(), text);
-        self.write_if_ready(Stream::Err.index());
-    }
-
     /// A daemon is gone without goodbye, and its ranks with it.
-    fn lose_daemon(&mut self, lost: &LostDaemon) {
-        self.suspects.forget();
-        if self.verdict.decide(1) {
+    fn lose_daemon(&mut self, at: usize, lost: &LostDaemon) {
+        let job = &mut self.jobs[at];
+        job.suspects.forget();
+        if job.verdict.decide(1) {
             self.report(&paragraph("daemon-died", &[&lost.node, &lost.pid.to_string(), &lost.how]));
         }
         // The others first, because what is left of this one may take a while.
-        self.end(GRACE_AFTER_FAILURE);
-        if let Some(left) = daemon::end_orphans(&self.signals, &self.nodes.children()) {
+        let grace_ms = milliseconds(GRACE_AFTER_FAILURE);
+        self.end_connected(at, 1, &ToNode::Terminate { grace_ms });
+        let children: Vec<_> = self.jobs.iter().flat_map(|job| job.nodes.children()).collect();
+        if let Some(left) = daemon::end_orphans(&self.signals, &children) {
             self.report(&paragraph("daemon-failed", &[&lost.node, &left]));
         }
         // A census that its ranks are missing from is complete without them.
@@ -449,7 +516,7 @@ impl Job {
             match number {
                 libc::SIGCHLD => {}
                 libc::SIGTSTP if self.forwarded.contains(&number) => {
-                    self.nodes.tell_all(&ToNode::Signal(number));
+                    self.tell_all(&ToNode::Signal(number));
                     // The ranks have been told; now this process stops as its user expects. It
                     // finds SIGCONT among its signals when it goes on.
                     let _ = rustix::process::kill_process(
@@ -457,7 +524,7 @@ impl Job {
                         rustix::process::Signal::STOP,
                     );
                 }
-                _ if self.forwarded.contains(&number) => self.nodes.tell_all(&ToNode::Signal(number)),
+                _ if self.forwarded.contains(&number) => self.tell_all(&ToNode::Signal(number)),
                 _ => self.interrupt(number),
             }
         }
@@ -470,50 +537,10 @@ impl Job {
             return self.end(Duration::ZERO);
         }
         self.interrupted = true;
-        if self.verdict.decide(128 + number as u8) {
+        if self.decide(128 + number as u8) {
             self.report(&paragraph("interrupted", &[&name]));
         }
         self.end(GRACE_FOR_USER);
-    }
-
-    fn write_if_ready(&mut self, i: usize) {
-        let now = Timespec::default();
-        let mut fds = [PollFd::from_borrowed_fd(self.output.sink(i).fd(), PollFlags::OUT)];
-        if poll(&mut fds, Some(&now)) == Ok(1) {
-            self.write(i);
-        }
-    }
-
-    /// One write to a sink that can take it.
-    fn write(&mut self, i: usize) {
-        match self.output.write(i) {
-            Ok(credit) => self.count_written(credit.as_slice()),
-            Err(sink::ClosedSink { credits, why }) => {
-                self.count_written(&credits);
-                if why == Errno::PIPE {
-                    // Like a program whose reader went away.
-                    for stream in self.output.streams_of(i) {
-                        self.nodes.tell_all(&ToNode::Closed(stream));
-                    }
-                    return self.verdict.decide_if_all_is_well(128 + libc::SIGPIPE as u8);
-                }
-                // The work goes on without its words, as it would on a disk that is full.
-                self.verdict.decide_if_all_is_well(1);
-                let name = ["standard output", "standard error"][i];
-                self.report(&paragraph("output-sink-lost", &[name, &why.to_string()]));
-            }
-        }
-    }
-
-    fn count_written(&mut self, credits: &[Credit]) {
-        for &Credit { rank, stream, bytes } in credits {
-            let sum = self.written.entry((rank, stream.index())).or_default();
-            *sum += bytes;
-            if *sum >= self.portion {
-                let bytes = std::mem::take(sum) as u64;
-                self.nodes.tell_of(rank, &ToNode::Written { rank, stream, bytes });
-            }
-        }
     }
 
     fn give_up_output(&mut self) {
@@ -534,55 +561,4 @@ impl Job {
             }
         }
     }
-}
-
-/// Says what the plan has to say before anything starts.
-fn tell_plan(plan: &plan::Plan, line: &CommandLine) -> Result<(), String> {
-    if line.job.verbosity > Verbosity::Quiet {
-        plan.warnings.iter().for_each(|warning| eprint!("{warning}"));
-    }
-    print!("{}", plan.shown);
-    eprint!("{}", plan.reported);
-    let own = std::process::id();
-    match line.job.report_pid.as_deref() {
-        None => Ok(()),
-        Some("-") => {
-            println!("{own}");
-            Ok(())
-        }
-        Some("+") => {
-            eprintln!("{own}");
-            Ok(())
-        }
-        Some(file) => std::fs::write(file, format!("{own}\n"))
-            .map_err(|why| paragraph("cannot-read", &[file, &why.to_string()])),
-    }
-}
-
-/// Signals that are passed on: none (`none`), or the usual ones and those named.
-fn forwarded(asked: Option<&[i32]>) -> Vec<i32> {
-    let usual = [libc::SIGUSR1, libc::SIGUSR2, libc::SIGTSTP, libc::SIGCONT, libc::SIGABRT, libc::SIGALRM];
-    match asked {
-        Some([]) => Vec::new(),
-        more => usual.into_iter().chain(more.unwrap_or_default().iter().copied()).collect(),
-    }
-}
-
-/// Signals that end the job and those that are passed on to it. A signal that mpirun was told to ignore (nohup,
-/// a job in a shell's background) stays ignored.
-fn wanted_signals(forwarded: &[i32]) -> Vec<i32> {
-    let mut all = vec![libc::SIGCHLD];
-    let ending = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
-    all.extend(ending.iter().chain(forwarded).filter(|&&number| !signals::is_ignored(number)));
-    all
-}
-
-/// A daemon that cannot be started is reported before there is a job.
-fn no_daemon(why: &daemon::CannotStart) -> String {
-    paragraph("no-daemon", &[&why.reason, &why.looked_at])
-}
-
-/// A time in the unit of the link.
-fn milliseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

@@ -84,25 +84,27 @@ pub struct Table {
 impl Table {
     /// `hosts` and `programs`: of each rank.
     pub fn new(hosts: &[String], programs: &[OsString]) -> Table {
-        let path = |name: &OsString| std::fs::canonicalize(name).map_or_else(|_| name.clone(), Into::into);
-        // Looking for a file once is enough for ranks with one program.
-        let mut names: Vec<CString> = Vec::with_capacity(programs.len());
-        for (n, program) in programs.iter().enumerate() {
-            let same = n > 0 && programs[n - 1] == *program;
-            names.push(if same { names[n - 1].clone() } else { text(path(program).as_bytes()) });
-        }
-        let hosts = hosts.iter().map(|host| text(host.as_bytes())).collect();
-        Table { hosts, programs: names, processes: Vec::new(), why: CString::default() }
+        let (hosts, programs) = names(hosts, programs);
+        Table { hosts, programs, processes: Vec::new(), why: CString::default() }
     }
 
-    /// Everything has been started: rank and process, in order of rank.
+    /// Processes of a further job, behind those that are there.
+    pub fn add(&mut self, hosts: &[String], programs: &[OsString]) {
+        let (hosts, programs) = names(hosts, programs);
+        self.hosts.extend(hosts);
+        self.programs.extend(programs);
+    }
+
+    /// Everything of a job has been started: process among all and process number, in order.
     pub fn publish(&mut self, all: &[(u32, u32)]) {
         let describe = |&(rank, pid): &(u32, u32)| ProcDesc {
             host_name: self.hosts.get(rank as usize).map_or(c"".as_ptr(), |name| name.as_ptr()),
             executable_name: self.programs.get(rank as usize).map_or(c"".as_ptr(), |name| name.as_ptr()),
             pid: pid.cast_signed(),
         };
-        self.processes = all.iter().map(describe).collect();
+        // A debugger that stands still meanwhile sees the old table or the new one.
+        let new: Vec<ProcDesc> = all.iter().map(describe).collect();
+        self.processes.extend(new);
         // SAFETY: this thread alone writes; a debugger reads while it is stopped. The table
         // stays in place: it is dropped with the job, at the end of the program.
         unsafe {
@@ -134,6 +136,19 @@ impl Drop for Table {
             (&raw mut MPIR_debug_abort_string).write_volatile(std::ptr::null());
         }
     }
+}
+
+/// Hosts and programs of ranks as C texts; programs with their whole paths.
+fn names(hosts: &[String], programs: &[OsString]) -> (Vec<CString>, Vec<CString>) {
+    let path = |name: &OsString| std::fs::canonicalize(name).map_or_else(|_| name.clone(), Into::into);
+    // Looking for a file once is enough for ranks with one program.
+    let mut names: Vec<CString> = Vec::with_capacity(programs.len());
+    for (n, program) in programs.iter().enumerate() {
+        let same = n > 0 && programs[n - 1] == *program;
+        names.push(if same { names[n - 1].clone() } else { text(path(program).as_bytes()) });
+    }
+    let hosts = hosts.iter().map(|host| text(host.as_bytes())).collect();
+    (hosts, names)
 }
 
 /// Up to the first byte that a C text cannot have.

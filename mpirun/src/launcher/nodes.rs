@@ -114,13 +114,15 @@ pub struct Started {
 
 /// Starts the daemons of these nodes that are not there yet, one for each launch, with the standard input that their
 /// ranks are to have. `machines`: the number of each node for `gathered`. Daemons of nodes that turned out to have no part
-/// in the job end with their links, unless others are behind them. `libraries`: the folder that ranks here are to look into first.
+/// in the job end with their links, unless others are behind them. `libraries`: the folder that ranks here are to look into first. `mask`: the
+/// signal mask that daemons get in the place of mpirun's.
 pub fn start(
     launches: &[Launch],
     names: &[String],
     machines: &[u32],
     gathered: Option<Gathered>,
     libraries: Option<&Path>,
+    mask: Option<libc::sigset_t>,
 ) -> Result<Started, CannotStart> {
     let because = |reason: String| CannotStart { reason, looked_at: String::new() };
     let readers: Vec<bool> = launches.iter().map(Launch::reads_stdin).collect();
@@ -153,7 +155,7 @@ pub fn start(
                     None if reads && usable => Stdio::inherit(),
                     None => Stdio::null(),
                 };
-                let (daemon, socket) = NodeDaemon::start(stdin, libraries)?;
+                let (daemon, socket) = NodeDaemon::start(stdin, libraries, mask)?;
                 let channel = Channel::new(socket).map_err(|why| because(why.to_string()))?;
                 let node = Node::new(name, daemon.number(), None, links.len(), None);
                 links.push(Link::new(Daemon::Here(daemon), None, channel, Some(nodes.len())));
@@ -493,9 +495,13 @@ impl Nodes {
         self.tell_all(&ToNode::Census { stacks });
     }
 
-    /// A node's census is complete. True: with that all are.
-    pub fn note_counted(&mut self, at: usize) -> bool {
+    /// A node's census is complete.
+    pub fn note_counted(&mut self, at: usize) {
         self.all[at].counted = true;
+    }
+
+    /// The census of all nodes that are reached is complete.
+    pub fn counted(&self) -> bool {
         self.all.iter().all(|node| node.counted || !node.open)
     }
 

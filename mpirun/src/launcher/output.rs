@@ -27,8 +27,10 @@ pub struct Output {
     files: Option<OutputFiles>,
     /// Outputs whose last line is not ended.
     unended: HashSet<(u32, usize)>,
-    /// Where each rank runs, for the detailed mark.
+    /// Where each process runs, for the detailed mark.
     places: HashMap<u32, (String, u32)>,
+    /// The first process of each job, and the job's number from 1.
+    jobs: Vec<(u32, u32)>,
     own_name: String,
 }
 
@@ -73,12 +75,44 @@ impl Output {
             |stream| OwnOutput { sink: Sink::new(stream), owner: None, last: None, waiting: VecDeque::new() };
         Ok(Output {
             files: OutputFiles::make(&how, host_of, ranks)?,
-            own_name: format!("oxmpi-{host}-{}@1", std::process::id()),
+            own_name: format!("oxmpi-{host}-{}", std::process::id()),
             how,
             outputs: Stream::ALL.map(output),
             unended: HashSet::new(),
             places: HashMap::new(),
+            jobs: vec![(0, 1)],
         })
+    }
+
+    /// Adds a job of so many ranks, whose processes are numbered from `base` on; `before`: how many jobs there were before.
+    pub fn add_job(
+        &mut self,
+        before: u32,
+        base: u32,
+        ranks: u32,
+        host_of: &dyn Fn(u32) -> String,
+    ) -> Result<(), String> {
+        self.jobs.push((base, before + 1));
+        match &mut self.files {
+            Some(files) => files.add(&self.how, before + 1, base, ranks, host_of),
+            None => Ok(()),
+        }
+    }
+
+    /// Forgets a job that has gone.
+    pub fn forget_job(&mut self, base: u32, ranks: u32) {
+        self.jobs.retain(|(first, _)| *first != base);
+        self.places.retain(|process, _| process.checked_sub(base).is_none_or(|rank| rank >= ranks));
+        self.unended.retain(|(process, _)| process.checked_sub(base).is_none_or(|rank| rank >= ranks));
+        if let Some(files) = &mut self.files {
+            files.forget(base, ranks);
+        }
+    }
+
+    /// Job, from 1, and rank of a process.
+    fn job_of(&self, process: u32) -> (u32, u32) {
+        let (first, number) = self.jobs.iter().rev().find(|(first, _)| *first <= process).unwrap_or(&(0, 1));
+        (*number, process - first)
     }
 
     pub fn place(&mut self, rank: u32, host: &str, pid: u32) {
@@ -232,17 +266,19 @@ impl Output {
         out
     }
 
-    fn mark_of(&self, (rank, stream): Source) -> Option<String> {
+    fn mark_of(&self, (process, stream): Source) -> Option<String> {
+        let (job, rank) = self.job_of(process);
         let time = if self.how.timestamp { format!("[{}]", now()) } else { String::new() };
         let tag = match self.how.tag {
             Tag::Nothing if !self.how.timestamp => return None,
             Tag::Nothing => String::new(),
-            Tag::Short => format!("[1,{rank}]"),
+            Tag::Short => format!("[{job},{rank}]"),
+            Tag::Rank if job > 1 => format!("[{job}.{rank}]"),
             Tag::Rank => format!("[{rank}]"),
-            Tag::FullName => format!("[{},{rank}]", self.own_name),
-            Tag::Detailed => match self.places.get(&rank) {
-                Some((host, pid)) => format!("[1,{rank}][{host}:{pid}]"),
-                None => format!("[1,{rank}]"),
+            Tag::FullName => format!("[{}@{job},{rank}]", self.own_name),
+            Tag::Detailed => match self.places.get(&process) {
+                Some((host, pid)) => format!("[{job},{rank}][{host}:{pid}]"),
+                None => format!("[{job},{rank}]"),
             },
         };
         let stream = match stream {

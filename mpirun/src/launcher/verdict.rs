@@ -25,8 +25,6 @@ pub struct Verdict {
     programs: Vec<OsString>,
     size: u32,
     status: Option<u8>,
-    /// Used when nothing else decides.
-    otherwise: u8,
     /// A status that did not end the job, of the lowest rank that had one.
     tolerated: Option<(u32, u8)>,
     /// Where ranks were that crashed, the first of each node.
@@ -43,7 +41,6 @@ impl Verdict {
             programs,
             size,
             status: None,
-            otherwise: 0,
             tolerated: None,
             crashes: BTreeMap::new(),
             strangers: None,
@@ -51,8 +48,13 @@ impl Verdict {
         }
     }
 
+    /// The status that something has decided, so far.
+    pub fn decided(&self) -> Option<u8> {
+        self.status
+    }
+
     pub fn status(&self) -> u8 {
-        match self.status.or(self.tolerated.map(|(_, status)| status)).unwrap_or(self.otherwise) {
+        match self.status.or(self.tolerated.map(|(_, status)| status)).unwrap_or(0) {
             0 if self.ran_apart() => 1,
             status => status,
         }
@@ -78,11 +80,6 @@ impl Verdict {
         let first = self.status.is_none();
         self.status.get_or_insert(status);
         first
-    }
-
-    /// The status of a job in which nothing else goes wrong.
-    pub fn decide_if_all_is_well(&mut self, status: u8) {
-        self.otherwise = status;
     }
 
     /// Where a rank was when it crashed; it is shown when that decides the job.
@@ -183,6 +180,7 @@ impl Verdict {
             | FromNode::Counted
             | FromNode::Help { .. }
             | FromNode::Exchange(_)
+            | FromNode::Jobs { .. }
             | FromNode::Took { .. }
             | FromNode::Lost { .. }
             | FromNode::Done => return None,
@@ -261,8 +259,6 @@ mod tests {
         assert_eq!(v.consider("here", &exited(Ending::Exit(0), Mpi::Never)), None);
         assert_eq!(v.consider("here", &exited(Ending::Exit(0), Mpi::Finalized)), None);
         assert_eq!(v.status(), 0);
-        v.decide_if_all_is_well(141);
-        assert_eq!(v.status(), 141);
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub(super) const TO_NODE: u8 = 0x88;
 pub(super) const INPUT_FRAME: u8 = 0x89;
 pub(super) const PART: u8 = 0x8a;
 pub(super) const LET_END: u8 = 0x8b;
+pub(super) const JOBS_DOWN: u8 = 0x8c;
 pub(super) const OUTPUT: u8 = 0xc1;
 pub(super) const EXITED: u8 = 0xc2;
 pub(super) const CANNOT_START: u8 = 0xc3;
@@ -31,6 +32,7 @@ pub(super) const UNSTARTED: u8 = 0xb2;
 pub(super) const TOOK: u8 = 0xb3;
 pub(super) const LOST: u8 = 0xb4;
 pub(super) const OTHER_MPI: u8 = 0xb5;
+pub(super) const JOBS_UP: u8 = 0xb6;
 /// Envelopes.
 pub(super) const TO: u8 = 0xa1;
 pub(super) const ALL: u8 = 0xa2;

@@ -41,6 +41,11 @@ pub struct Launch {
     pub stdin: Stdin,
     /// A debugger looks on: processes wait in MPI_Init for `Release`.
     pub hold: bool,
+    /// mpirun as a random number that is the same for all its jobs, and the numbers that the job's nodes have among all its nodes (empty: their own).
+    pub tree: u64,
+    pub sites: Vec<u32>,
+    /// The port at which those wait who spawned the job; empty: nobody did.
+    pub parent: String,
 }
 
 /// One program of a job, as its ranks are to start it.
@@ -85,6 +90,7 @@ impl Launch {
         let b = put_list(b, &self.params, |b, (name, value)| b.text(name).text(value));
         let b = put_list(b, &self.programs, |b, program| program.encode(b));
         let b = put_list(b, &self.apps, |b, app| app.encode(b)).u32(self.universe);
+        let b = put_list(b.u64(self.tree).text(&self.parent), &self.sites, |b, site| b.u32(*site));
         self.stdin.encode(b.u8(self.interactive.into()).u8(self.raw.into()).u8(self.hold.into()))
     }
 
@@ -99,6 +105,9 @@ impl Launch {
             programs: f.list("programs", 20, Program::decode)?,
             apps: f.list("apps", AppFacts::LEAST, AppFacts::decode)?,
             universe: f.u32("universe")?,
+            tree: f.u64("tree")?,
+            parent: text(f, "parent")?,
+            sites: f.list("sites", 4, |f| f.u32("site"))?,
             interactive: f.bool("interactive")?,
             raw: f.bool("raw")?,
             hold: f.bool("hold")?,

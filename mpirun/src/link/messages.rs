@@ -10,6 +10,7 @@ use crate::remote::agents::Failure;
 use crate::remote::facts::NodeFacts;
 use crate::stacks::Frames;
 use oxmpi_wireup::frame::{Builder, Fields, Frame, Malformed};
+use oxmpi_wireup::jobs::{JobsReply, JobsRequest};
 
 /// Which of a rank's outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +68,11 @@ pub enum ToNode {
         stacks: Option<Frames>,
     },
     Exchange(Exchange),
+    /// For a rank of this node, about other jobs.
+    Jobs {
+        rank: u32,
+        reply: JobsReply,
+    },
     /// Standard input for the ranks of another node: never more than `link::INPUT` bytes that it has not taken. Empty: the end.
     Input(Vec<u8>),
 }
@@ -142,6 +148,11 @@ pub enum FromNode {
         pid: u32,
         waiting: u32,
     },
+    /// A rank's words about other jobs.
+    Jobs {
+        rank: u32,
+        request: JobsRequest,
+    },
     /// The rank broke the wire-up's protocol.
     Broken {
         rank: u32,
@@ -190,6 +201,7 @@ impl Message for ToNode {
                 Some(Frames::All) => 2,
             }),
             ToNode::Exchange(exchange) => exchange.encode(Builder::new(TO_NODE)),
+            ToNode::Jobs { rank, reply } => reply.encode(Builder::new(JOBS_DOWN).u32(*rank)),
             ToNode::Input(bytes) => Builder::new(INPUT_FRAME).raw(bytes),
         }
         .finish()
@@ -219,6 +231,7 @@ impl Message for ToNode {
                 },
             },
             TO_NODE => ToNode::Exchange(Exchange::decode(&mut f)?),
+            JOBS_DOWN => ToNode::Jobs { rank: f.u32("rank")?, reply: JobsReply::decode(&mut f)? },
             INPUT_FRAME => ToNode::Input(f.rest().to_vec()),
             other => return Err(Malformed::Kind(other)),
         };
@@ -259,6 +272,7 @@ impl Message for FromNode {
             FromNode::NeverInit { rank, pid, waiting } => {
                 Builder::new(NEVER_INIT).u32(*rank).u32(*pid).u32(*waiting)
             }
+            FromNode::Jobs { rank, request } => request.encode(Builder::new(JOBS_UP).u32(*rank)),
             FromNode::Broken { rank, pid, why } => Builder::new(BROKEN).u32(*rank).u32(*pid).text(why),
             FromNode::Failed(why) => Builder::new(FAILED).text(why),
             FromNode::Exchange(exchange) => exchange.encode(Builder::new(FROM_NODE)),
@@ -325,6 +339,7 @@ impl Message for FromNode {
                 FromNode::Broken { rank: f.u32("rank")?, pid: f.u32("pid")?, why: text(&mut f, "reason")? }
             }
             FAILED => FromNode::Failed(text(&mut f, "reason")?),
+            JOBS_UP => FromNode::Jobs { rank: f.u32("rank")?, request: JobsRequest::decode(&mut f)? },
             FROM_NODE => FromNode::Exchange(Exchange::decode(&mut f)?),
             HERE => FromNode::Here(Box::new(NodeFacts::decode(&mut f)?)),
             UNSTARTED => FromNode::Unstarted(Failure::decode(&mut f)?),

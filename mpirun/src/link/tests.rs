@@ -43,6 +43,9 @@ fn a_launch_survives() {
         interactive: true,
         raw: true,
         stdin: Stdin::Copies(vec![1]),
+        tree: 5,
+        sites: vec![4, 1],
+        parent: "oxmpi1:x".into(),
         hold: true,
     };
     let message = ToNode::Job(Box::new(launch.clone()));

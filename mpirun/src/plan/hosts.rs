@@ -92,9 +92,13 @@ impl NamedNodes {
 
     /// Nodes that are other machines: number, and name to log in by.
     pub fn others(&self) -> Vec<(u32, String)> {
-        let first = if self.apart { self.names.len() } else { 1 };
-        let others = self.logins.iter().enumerate().skip(first);
+        let others = self.logins.iter().enumerate().filter(|(node, _)| !self.is_here(*node));
         others.map(|(node, login)| (node as u32, login.clone())).collect()
+    }
+
+    /// Whether the node of a number is this machine, or a part of it.
+    pub fn is_here(&self, node: usize) -> bool {
+        self.apart || node == 0
     }
 
     /// A machine has so many cores, or hardware threads.

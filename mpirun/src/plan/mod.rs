@@ -19,6 +19,7 @@ mod place;
 mod programs;
 mod show;
 mod slurm;
+pub mod spawned;
 
 use crate::cli::CommandLine;
 use crate::cli::output::{Stdin as StdinOption, Verbosity};
@@ -30,7 +31,8 @@ use crate::remote::facts::NodeFacts;
 use crate::remote::options::Options;
 use crate::remote::start::Request;
 use allocation::Allocation;
-use oxmpi_wireup::{NodeMap, Secret, server};
+pub use hosts::NamedNodes;
+use oxmpi_wireup::{NodeMap, Secret, random_id, server};
 use place::{DefaultNodes, Machines};
 use std::collections::BTreeMap;
 
@@ -52,6 +54,10 @@ pub struct Plan {
     pub machines: Vec<u32>,
     /// Processors of each: its share of its machine's.
     processors: Vec<u32>,
+    /// Every node that the options granted, by name: its slots where somebody has said how many there are.
+    pub granted: Vec<(String, Option<u32>)>,
+    /// The names of all nodes, for jobs that come later.
+    pub names: NamedNodes,
 }
 
 impl Plan {
@@ -93,11 +99,20 @@ pub fn has_nodes_of_slurm() -> bool {
 
 /// Which machines a job is about.
 pub fn survey(line: &CommandLine) -> Result<Survey, String> {
-    survey_in(line, Allocation::of_this_process())
+    survey_in(line, Allocation::of_this_process(), None)
+}
+
+/// The same for a job that comes later, when nodes have names and numbers.
+pub fn survey_later(line: &CommandLine, names: NamedNodes) -> Result<Survey, String> {
+    survey_in(line, Allocation::of_this_process(), Some(names))
 }
 
 /// The same inside an allocation.
-fn survey_in(line: &CommandLine, allocation: Option<Allocation>) -> Result<Survey, String> {
+fn survey_in(
+    line: &CommandLine,
+    allocation: Option<Allocation>,
+    names: Option<NamedNodes>,
+) -> Result<Survey, String> {
     let hostname = server::hostname();
     let mut known = programs::SettingsCache::default();
     let plm = known.plm(line)?;
@@ -113,6 +128,9 @@ fn survey_in(line: &CommandLine, allocation: Option<Allocation>) -> Result<Surve
         None => DefaultNodes::Here,
     };
     let mut machines = Machines::new(line, &hostname, apart, usual, &allocated)?;
+    if let Some(names) = names {
+        machines.here = names;
+    }
     let mut request = None;
     if !apart {
         machines.meet(line)?;
@@ -204,6 +222,9 @@ pub fn make(
         raw: line.job.output.raw,
         stdin: stdin(&line.job.stdin, size)?,
         hold: crate::launcher::mpir::being_debugged(),
+        tree: random_id().map_err(|why| why.to_string())?,
+        sites: if in_use.iter().copied().eq(0..in_use.len() as u32) { Vec::new() } else { in_use.clone() },
+        parent: String::new(),
     };
     let shown = show::display(&line.job.display, &placed, line);
     let report = line.job.binding.report;
@@ -216,8 +237,21 @@ pub fn make(
     let mut warnings = programs.warnings;
     // A user who names other machines knows of them.
     warnings.extend(allocation.filter(|_| request.is_none()).and_then(|found| found.warning()));
+    let granted = granted(&placed);
+    let names = machines.here;
     let (machines, processors) = (in_use, each);
-    Ok(Plan { launch, hostname, permits_singletons, warnings, shown, reported, machines, processors })
+    Ok(Plan {
+        launch,
+        hostname,
+        permits_singletons,
+        warnings,
+        shown,
+        reported,
+        machines,
+        processors,
+        granted,
+        names,
+    })
 }
 
 /// The node of each rank, the names of the nodes, and their numbers until now; those without ranks have no part in the job.
@@ -235,6 +269,20 @@ fn nodes_in_use(placed: &place::Placed) -> (NodeMap, Vec<String>, Vec<u32>) {
     }
     let nodes: Vec<u32> = placed.processes.iter().map(|p| numbers[p.node].unwrap_or(0)).collect();
     (NodeMap::of(&nodes), names, in_use)
+}
+
+/// Every node of the grants once, by name, with its slots where they were given.
+fn granted(placed: &place::Placed) -> Vec<(String, Option<u32>)> {
+    let mut all: Vec<(String, Option<u32>)> = Vec::new();
+    for grant in &placed.grants {
+        let Some(node) = placed.nodes.get(grant.node) else { continue };
+        let slots = grant.given.then_some(grant.slots);
+        match all.iter_mut().find(|(name, _)| *name == node.name) {
+            Some((_, known)) => *known = (*known).max(slots),
+            None => all.push((node.name.clone(), slots)),
+        }
+    }
+    all
 }
 
 /// Readers of standard input: one rank the descriptor itself, several a copy each.
@@ -316,7 +364,7 @@ mod tests {
         };
         let survey = |words: &str, allocation| {
             let line = CommandLine::parse(words.split_whitespace().map(OsString::from)).expect("sound");
-            survey_in(&line, allocation)
+            survey_in(&line, allocation, None)
         };
         for outside in ["--host elsewhere", "--host n1,elsewhere", "--host n1,elsewhere --mca plm slurm"] {
             let why = survey(&format!("{outside} true"), allocation()).expect_err(outside);

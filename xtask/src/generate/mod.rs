@@ -1,12 +1,12 @@
-//! Everything that is made from the tables in `mpi/abi/`: the C header, the Rust constants, the
-//! bodies of functions that nobody wrote yet, and the index that says which is which.
+//! Everything that is made from the tables in `mpi/abi/`: the C header, the Rust constants, and the index that says where each
+//! function is and what is missing in it.
 //!
 //! The functions that are implemented are found in the sources themselves: a function has a body when a line `fn MPI_...` stands in a
-//! macro `mpi_fn!` somewhere under `mpi/src/`, and counts as whole when a test calls it. So a function cannot be
+//! macro `mpi_fn!` somewhere under `mpi/src/`, and counts as whole when a test calls it; one without a body is an error. So a function cannot be
 //! exported twice, forgotten, or called whole without a body and a test.
 //!
 //! Map: `table` (reads the tables) · `scan` (reads the sources) · `tested` (reads the tests) · `header` (mpi.h) · `rust`
-//! (constants.rs, unsupported.rs) · `index` (INDEX.md) · `fortran` (all of Fortran's).
+//! (constants.rs) · `index` (INDEX.md) · `fortran` (all of Fortran's).
 
 mod fortran;
 mod header;
@@ -38,7 +38,6 @@ pub fn run(root: &Path, action: Action) -> Result<(), String> {
     let mut files = vec![
         ("mpi/include/mpi.h".to_owned(), header::make(&tables)),
         ("mpi/src/constants.rs".to_owned(), rust::constants(&tables)),
-        ("mpi/src/unsupported.rs".to_owned(), rust::unsupported(&tables, &found)),
         ("mpi/INDEX.md".to_owned(), index::make(&tables, &found)),
     ];
     files.extend(fortran::make(root, &tables)?);

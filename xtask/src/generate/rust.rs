@@ -1,7 +1,6 @@
-//! The Rust side of the tables: numbers, and bodies for what is not written yet.
+//! The Rust side of the tables: numbers.
 
-use crate::generate::scan::Found;
-use crate::generate::table::{Function, Tables};
+use crate::generate::table::Tables;
 use std::fmt::Write;
 
 const MADE: &str = "Made by `cargo xtask generate` from mpi/abi; do not edit.";
@@ -35,70 +34,5 @@ fn short(value: &str) -> String {
             format!("0x{}", if digits.is_empty() { "0" } else { &digits })
         }
         None => value.to_string(),
-    }
-}
-
-/// `unsupported.rs`: one line for each function that no file defines.
-pub fn unsupported(tables: &Tables, found: &Found) -> String {
-    let mut out = format!("//! Functions of later work: each says so by name. {MADE}\n\n");
-    out.push_str("use crate::types::*;\nuse core::ffi::c_int;\n");
-    for section in &tables.functions {
-        let missing: Vec<&Function> = section.rows.iter().filter(|f| !found.contains_key(&f.name)).collect();
-        if missing.is_empty() {
-            continue;
-        }
-        let _ = write!(out, "\n// {}\nunsupported! {{\n", section.title);
-        for f in missing {
-            let _ = writeln!(out, "    {}({}) {};", f.name, parameters(f), object(f));
-        }
-        out.push_str("}\n");
-    }
-    out
-}
-
-fn parameters(f: &Function) -> String {
-    let list = f.parameters.iter().filter(|p| !p.name.is_empty());
-    let list: Vec<String> = list.map(|p| format!("{}: {}", rust_name(&p.name), rust_type(&p.kind))).collect();
-    list.join(", ")
-}
-
-fn rust_name(name: &str) -> String {
-    if ["type", "in", "ref", "fn", "match", "move"].contains(&name) {
-        format!("r#{name}")
-    } else {
-        name.to_string()
-    }
-}
-
-/// How a C parameter type arrives. Only its register matters to a function that reads one handle.
-fn rust_type(kind: &str) -> &'static str {
-    match kind {
-        "int" | "const int" | "MPI_T_cb_safety" => "c_int",
-        "MPI_Aint" | "MPI_Count" | "MPI_Offset" => "Count",
-        "MPI_Comm" => "Comm",
-        "MPI_Win" => "Win",
-        "MPI_File" => "File",
-        "MPI_Session" => "Session",
-        // Pointers, arrays, functions, handles nobody looks at: one address.
-        _ => "usize",
-    }
-}
-
-/// Which error handler the function asks.
-fn object(f: &Function) -> String {
-    if f.name.starts_with("MPI_T_") {
-        return "[tool]".to_string();
-    }
-    // No file can be open, so these errors are raised on MPI_FILE_NULL (MPI 5.0 §14.7).
-    if f.name.starts_with("MPI_File_") || f.name.starts_with("MPI_Register_datarep") {
-        return "[file]".to_string();
-    }
-    match &f.object {
-        Some(name) => match f.parameters.iter().find(|p| &p.name == name).map(|p| p.kind.as_str()) {
-            Some("MPI_Comm") => format!("[comm {}]", rust_name(name)),
-            Some("MPI_Win") => format!("[win {}]", rust_name(name)),
-            _ => "[none]".to_string(),
-        },
-        None => "[none]".to_string(),
     }
 }

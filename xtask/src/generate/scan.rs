@@ -15,7 +15,7 @@ pub struct Place {
     pub partial: Option<String>,
 }
 
-/// Function to place, for everything in the tables that has a body.
+/// Function to place, for everything in the tables.
 pub type Found = BTreeMap<String, Place>;
 
 pub fn scan(folder: &Path, tables: &Tables) -> Result<Found, String> {
@@ -24,24 +24,22 @@ pub fn scan(folder: &Path, tables: &Tables) -> Result<Found, String> {
     let known: Vec<&str> = tables.all_functions().map(|(_, f)| f.name.as_str()).collect();
     // The Fortran handle conversions come on top of the standard's table.
     found.retain(|name, _| known.contains(&name.as_str()));
+    let missing: Vec<&str> = known.into_iter().filter(|name| !found.contains_key(*name)).collect();
+    if !missing.is_empty() {
+        return Err(format!("no file under {} defines {}", folder.display(), missing.join(", ")));
+    }
     Ok(found)
 }
 
-/// Functions by which a process learns that others have accessed its window, or makes its own accesses known.
-const SYNCHRONISING: [&str; 4] = ["MPI_Win_fence", "MPI_Win_lock", "MPI_Win_lock_all", "MPI_Win_post"];
-
-/// A function is whole where a test shows it, and those of windows only where a window can be synchronised.
+/// A function is whole where a test shows it.
 pub fn judge(found: &mut Found, tested: &Tested, tables: &Tables) {
-    let synchronised = SYNCHRONISING.iter().any(|name| found.contains_key(*name));
     for section in &tables.functions {
         for function in &section.rows {
             let Some(place) = found.get_mut(&function.name) else { continue };
             if place.partial.is_some() {
                 continue;
             }
-            if section.name == "one-sided" && !synchronised {
-                place.partial = Some("a window cannot be synchronised yet.".into());
-            } else if !tested.contains(&function.name) {
+            if !tested.contains(&function.name) {
                 place.partial = Some("no test calls it.".into());
             }
         }
@@ -58,7 +56,7 @@ fn scan_folder(folder: &Path, under: &str, found: &mut Found) -> Result<(), Stri
             scan_folder(&path, &format!("{under}{name}/"), found)?;
             continue;
         }
-        if !name.ends_with(".rs") || name == "unsupported.rs" || name == "constants.rs" {
+        if !name.ends_with(".rs") || name == "constants.rs" {
             continue;
         }
         let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;

@@ -14,8 +14,6 @@ pub struct Function {
     pub name: String,
     pub result: String,
     pub parameters: Vec<Parameter>,
-    /// The parameter whose error handler hears of errors.
-    pub object: Option<String>,
     pub remark: String,
 }
 
@@ -25,8 +23,6 @@ pub struct Parameter {
     pub text: String,
     /// Without the name: `const void *`, `int`, `MPI_Comm`; an array is a pointer.
     pub kind: String,
-    /// Empty for `...`.
-    pub name: String,
 }
 
 pub struct Constant {
@@ -88,21 +84,20 @@ pub fn sections<T>(path: &Path, row: fn(&[&str]) -> Option<T>) -> Result<Vec<Sec
 }
 
 fn function(columns: &[&str]) -> Option<Function> {
-    let [name, result, parameters, object, ..] = columns else { return None };
+    let [name, result, parameters, _object, ..] = columns else { return None };
     let parameters =
         if *parameters == "void" { Vec::new() } else { parameters.split(", ").map(parameter).collect() };
     Some(Function {
         name: name.to_string(),
         result: result.to_string(),
         parameters,
-        object: (*object != "-").then(|| object.to_string()),
         remark: columns.get(4).unwrap_or(&"").to_string(),
     })
 }
 
 fn parameter(text: &str) -> Parameter {
     if text == "..." {
-        return Parameter { text: text.to_string(), kind: String::new(), name: String::new() };
+        return Parameter { text: text.to_string(), kind: String::new() };
     }
     let (bare, array) = match text.find('[') {
         Some(at) => (&text[..at], true),
@@ -113,7 +108,7 @@ fn parameter(text: &str) -> Parameter {
     if array {
         kind.push_str(" *");
     }
-    Parameter { text: text.to_string(), kind, name: bare[start..].to_string() }
+    Parameter { text: text.to_string(), kind }
 }
 
 fn constant(columns: &[&str]) -> Option<Constant> {
@@ -138,11 +133,11 @@ mod tests {
     #[test]
     fn parameters_are_taken_apart() {
         let p = parameter("const int ranges[][3]");
-        assert_eq!((p.kind.as_str(), p.name.as_str()), ("const int *", "ranges"));
+        assert_eq!(p.kind, "const int *");
         let p = parameter("char ***argv");
-        assert_eq!((p.kind.as_str(), p.name.as_str()), ("char ***", "argv"));
+        assert_eq!(p.kind, "char ***");
         let p = parameter("MPI_Comm comm");
-        assert_eq!((p.kind.as_str(), p.name.as_str()), ("MPI_Comm", "comm"));
-        assert_eq!(parameter("...").name, "");
+        assert_eq!(p.kind, "MPI_Comm");
+        assert_eq!(parameter("...").kind, "");
     }
 }

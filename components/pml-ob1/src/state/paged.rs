@@ -7,7 +7,8 @@ use core::ptr::null_mut;
 use oxmpi_mca::sync::unmodelled::{AtomicPtr, Ordering};
 
 const SHIFT: u32 = 7;
-const PAGE: usize = 1 << SHIFT;
+/// Entries of a page.
+pub const PAGE: usize = 1 << SHIFT;
 
 /// A table with an entry for each rank, in pages of neighbouring ranks that are made when first used (see the module's
 /// head).

@@ -335,6 +335,7 @@ impl Proc {
         let served = Served {
             cris: &self.cris,
             btls: &btls,
+            dormant: &|_| false,
             services: &**self.btl_services.as_ref().unwrap(),
             modes: self.modes,
             crowding: Crowding {

@@ -192,8 +192,8 @@ unsafe fn read_table(table: *const BtlTable, place: &str) -> Result<BtlTable, Re
     Ok(own)
 }
 
-/// Builds the host's table of a BTL module from what its table and attributes offer. Leaks the attributes, which [`discard`]
-/// frees.
+/// Builds the host's table of a BTL module from what its table and attributes offer. Leaks the attributes, which live
+/// as long as the handle.
 fn handle(
     state: State,
     table: &BtlTable,
@@ -214,12 +214,6 @@ fn handle(
         Ok(handle) => Ok(BtlHandle { attrs: Box::leak(Box::new(attrs)), ..handle }),
         Err(slot) => Err(Refusal::new("table", format!("no {slot}"), "one", place)),
     }
-}
-
-/// Frees a handle that was given to nobody.
-pub fn discard(handle: BtlHandle) {
-    // SAFETY: `handle` leaked it, and nobody else knows where it is.
-    drop(unsafe { Box::from_raw(handle.attrs.cast_mut()) });
 }
 
 /// Checks that all pointers in bytes `from..to` of a foreign structure are not null, and refuses the component

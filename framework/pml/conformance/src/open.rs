@@ -63,6 +63,7 @@ impl Rank {
         let served = Served {
             cris: &self.desk.cris,
             btls: &[&*self.tables().btl],
+            dormant: &|_| false,
             services: &*self.tables().services,
             modes: 0,
             crowding: Crowding::default(),

@@ -103,7 +103,8 @@ impl Communicator {
 
     /// Number of nodes that have ranks of the (local) group, and the number of this process's node among them.
     fn nodes(&self) -> (u32, u32) {
-        if self.instance().facts().map.nodes() == 1 {
+        let instance = self.instance();
+        if instance.facts().map.nodes() == 1 && self.group().strangers(instance.job().job_size).is_empty() {
             return (1, 0);
         }
         let places = self.places();

@@ -6,6 +6,7 @@ use crate::plan::{ExcludedComponents, Plan};
 use oxmpi_coll::{CollComm, CollOffer, CollTable, flag};
 use oxmpi_loading::accept::accepted::CollComponent;
 use oxmpi_mca::Status;
+use std::iter;
 use std::ptr::{null, null_mut};
 
 /// Reads a component's table, however long it is, into one of ours.
@@ -45,8 +46,12 @@ impl CollStack {
         let components = instance.coll_components();
         let (num_nodes, node) = nodes(instance, &plan.group, rank);
         let name = plan.name.as_str();
-        // The launcher's word, not this process's parameter: ranks choose algorithms by it.
-        let oversubscribed = instance.facts().oversubscribed.into();
+        let own = instance.job().job_size;
+        let remote = plan.remote.as_ref().map(|remote| &remote.group);
+        let crosses = iter::once(&plan.group).chain(remote).any(|group| !group.strangers(own).is_empty());
+        // The launcher's word, not this process's parameter: ranks choose algorithms by it. Jobs have different words,
+        // so where several meet all take the careful one.
+        let oversubscribed = (crosses || instance.facts().oversubscribed).into();
         let comm = CollComm {
             size: size_of::<CollComm>() as u32,
             num_ranks: plan.group.size(),
@@ -112,7 +117,7 @@ fn is_left_out(component: &CollComponent, excluded: &ExcludedComponents) -> bool
 
 /// Number of nodes that have ranks of a group, and the number of the node of rank `rank` among them.
 fn nodes(instance: &Instance, group: &Group, rank: u32) -> (u32, u32) {
-    if instance.facts().map.nodes() == 1 {
+    if instance.facts().map.nodes() == 1 && group.strangers(instance.job().job_size).is_empty() {
         return (1, 0);
     }
     let places = group.places(|proc| instance.place_of(proc));

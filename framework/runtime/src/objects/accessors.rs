@@ -110,7 +110,23 @@ impl Instance {
     /// Gets the value that a process has published under a key, and waits for the daemon's answer; `None`: there is no
     /// such key.
     pub(crate) fn exchange_get(&self, proc: u32, key: &str) -> Result<Option<Vec<u8>>, wireup::Error> {
-        self.client.get(proc, key)
+        match self.is_stranger(proc) {
+            true => Ok(self.stranger_value(proc, key)),
+            false => self.client.get(proc, key),
+        }
+    }
+
+    /// Whether an index is that of a process of another job, known or not.
+    #[inline(always)]
+    pub(crate) fn is_stranger(&self, proc: u32) -> bool {
+        proc >= self.job.job_size
+    }
+
+    /// The value that a process of another job has published in its own job.
+    pub(crate) fn stranger_value(&self, proc: u32, key: &str) -> Option<Vec<u8>> {
+        let profile = self.strangers.profile(self.job.job_size, proc)?;
+        let found = profile.published.iter().find(|(name, _)| name == key);
+        found.map(|(_, value)| value.clone())
     }
 
     /// Runs `f` behind the progress functions of every turn.
@@ -184,6 +200,10 @@ parts! {
     node_memories: NodeMemories;
     /// Process cards.
     cards: Cards;
+    /// Processes of other jobs.
+    strangers: Strangers;
+    /// Ports that are open.
+    ports: OpenPorts;
     /// Service contexts.
     service: Service;
     /// Emulated transports.

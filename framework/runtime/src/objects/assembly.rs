@@ -79,6 +79,8 @@ impl Instance {
             failures: Failures::default(),
             node_memories: NodeMemories::default(),
             cards: Cards::default(),
+            strangers: Strangers::default(),
+            ports: OpenPorts::default(),
             service: Service::default(),
             emulation: Emulation::default(),
             files: Files::default(),

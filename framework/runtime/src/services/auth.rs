@@ -1,11 +1,13 @@
 //! Answers challenges with the job's secret, by a proof over challenge and context ([`oxmpi_wireup::Secret::prove`]).
 //!
-//! The context says which side of which connection answers in which protocol, so that no answer is good anywhere else.
+//! The context says which side of which connection answers in which protocol, so that no answer is good anywhere else. Where it names a process of
+//! another mpirun's job, what the two share is the secret (`dynamic/connect.rs`).
 
 use super::caller::caller;
+use crate::objects::Instance;
 use oxmpi_mca::services::AUTH_BYTES;
 use oxmpi_mca::{SliceRef, Status};
-use oxmpi_wireup::PROOF_BYTES;
+use oxmpi_wireup::{PROOF_BYTES, Secret};
 use std::ffi::c_void;
 
 /// The label keeps these answers apart from whatever else the secret is used for.
@@ -14,6 +16,11 @@ const LABEL: &[u8] = b"oxmpi auth 1";
 const LEAST_CHALLENGE: usize = 16;
 
 const _: () = assert!(PROOF_BYTES == AUTH_BYTES);
+
+/// The secret of those whom a context is about.
+fn secret_for(instance: &Instance, context: &[u8]) -> Secret {
+    instance.strangers().bridge_named_in(context).unwrap_or_else(|| instance.client().secret().clone())
+}
 
 /// The parts that are signed: the label, the challenge and its context.
 fn parts<'a>(challenge: &'a [u8], context: &'a [u8]) -> [&'a [u8]; 3] {
@@ -33,7 +40,7 @@ pub(super) extern "C" fn make(
     if challenge.len() < LEAST_CHALLENGE {
         return Status::BAD_PARAM;
     }
-    let answer = caller!(ctx).1.client().secret().prove(&parts(challenge, context));
+    let answer = secret_for(caller!(ctx).1, context).prove(&parts(challenge, context));
     // SAFETY: the component's place has `AUTH_BYTES` bytes.
     unsafe { std::ptr::copy_nonoverlapping(answer.as_ptr(), out, AUTH_BYTES) };
     Status::OK
@@ -52,7 +59,7 @@ pub(super) extern "C" fn check(
     if challenge.len() < LEAST_CHALLENGE {
         return Status::BAD_PARAM;
     }
-    match caller!(ctx).1.client().secret().verify(&parts(challenge, context), answer) {
+    match secret_for(caller!(ctx).1, context).verify(&parts(challenge, context), answer) {
         true => Status::OK,
         false => Status::NO_PERMISSION,
     }

@@ -54,7 +54,8 @@ impl Instance {
                     ),
                     Unreadable::Damaged => "its process card makes no sense".into(),
                 };
-                self.logger().error(oxmpi_loading::log::HOST, &format!("rank {proc}: {why}"));
+                let who = self.describe_process(proc);
+                self.logger().error(oxmpi_loading::log::HOST, &format!("{who}: {why}"));
                 return Err(Status::PEER_FAILED);
             }
         };

@@ -47,6 +47,11 @@ pub(super) extern "C" fn get(
     let (ctx, instance) = caller!(ctx);
     // SAFETY: the component's name is there during the call, and `len` is its in-out pointer.
     let (Some(module), room) = (unsafe { module.get() }, unsafe { *len }) else { return Status::BAD_PARAM };
+    if instance.is_stranger(proc) {
+        let value = instance.stranger_value(proc, &format!("{}/{module}", exchange_key(ctx)));
+        // SAFETY: the component's buffer and its length.
+        return value.map_or(Status::NOT_FOUND, |blob| unsafe { hand_out(&blob, data, len) });
+    }
     match instance.client().try_get(proc, &format!("{}/{module}", exchange_key(ctx)), room) {
         // SAFETY: the component's buffer and its length.
         Ok(Polled::Value(Some(blob))) => unsafe { hand_out(&blob, data, len) },

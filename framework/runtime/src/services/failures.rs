@@ -40,7 +40,8 @@ impl Instance {
         state.failed.push((proc, status));
         let first = state.failed.len() == state.told + 1;
         drop(state);
-        self.logger().error(framework, &format!("{framework}:{name}: rank {proc}: {message}"));
+        let who = if self.is_stranger(proc) { self.describe_process(proc) } else { format!("rank {proc}") };
+        self.logger().error(framework, &format!("{framework}:{name}: {who}: {message}"));
         if first {
             self.tell_in_next_turn();
         }
@@ -146,7 +147,8 @@ pub(super) extern "C" fn unsubscribe(ctx: *mut c_void, f: PeerFailed, arg: *mut 
 /// there is no such process.
 pub(super) extern "C" fn failed(ctx: *mut c_void, proc: u32, status: Status, message: StrRef) -> Status {
     let (ctx, instance) = caller!(ctx);
-    if proc >= instance.job().job_size {
+    if instance.name_of(proc).is_none() {
+        // Or one that is not connected any more, whose end concerns nobody here.
         return Status::NOT_FOUND;
     }
     // SAFETY: the component's text is readable during the call.

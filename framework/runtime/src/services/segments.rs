@@ -1,4 +1,5 @@
-//! Shared segments of this node, by number. A process has the one of its job, which is number 0.
+//! Shared segments of this node, by number. A process has the one of its job, which is number 0, and those in which it has a place with processes
+//! of other jobs.
 
 use super::caller::caller;
 use crate::objects::Instance;
@@ -10,7 +11,12 @@ impl Instance {
     /// Segment `number` of this node. NOT_FOUND: this process has no segment of that number.
     fn shared_segment(&self, number: u32) -> Result<SharedSegment, Status> {
         if number != 0 {
-            return Err(Status::NOT_FOUND);
+            let meeting = self.strangers().segment(number).ok_or(Status::NOT_FOUND)?;
+            let bytes = rustix::fs::fstat(&meeting.memory).map_err(|_| Status::INTERNAL)?.st_size as u64;
+            let (local_rank, local_size) = (meeting.place, meeting.places);
+            // A keeper duplicates it; it stays open while a process is known by it.
+            let fd = meeting.memory.as_raw_fd();
+            return Ok(SharedSegment { fd, local_rank, local_size, reserved: 0, bytes });
         }
         let (fd, job) = (self.client().segment(), self.job());
         let bytes = rustix::fs::fstat(fd).map_err(|_| Status::INTERNAL)?.st_size as u64;

@@ -1,0 +1,104 @@
+//! One job that runs: its daemons, what became of it, and with which jobs it is connected.
+
+use super::nodes::Nodes;
+use super::suspects::Suspects;
+use super::verdict::Verdict;
+use crate::cli::App;
+use crate::daemon::feed::Feed;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A job of this mpirun.
+#[derive(Debug)]
+pub struct Running {
+    pub nodes: Nodes,
+    pub verdict: Verdict,
+    pub suspects: Suspects,
+    /// Standard input for ranks of several nodes.
+    pub feed: Option<Feed>,
+    /// Its random number.
+    pub id: u64,
+    /// Number of its first process among all that mpirun has started, and how many it has.
+    pub base: u32,
+    pub size: u32,
+    /// Written output is made known to the daemons in portions of so many bytes.
+    pub portion: usize,
+    /// Processes by rank, until all run.
+    pub started: BTreeMap<u32, u32>,
+    /// Options of its programs, and how many ranks each has.
+    pub programs: Vec<(App, u32)>,
+    /// Processes on each node.
+    pub on_nodes: BTreeMap<String, u32>,
+    /// Some process asked for it, and is not connected with it yet.
+    pub birth: Option<Birth>,
+    /// It came to nothing, which the one who asked for it has been told; mpirun's own status does not follow from it.
+    pub stillborn: bool,
+    /// Jobs, by their random numbers, and the ranks of this one that are connected with each.
+    pub links: BTreeMap<u64, BTreeSet<u32>>,
+}
+
+/// The question that a job answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Birth {
+    /// The job that asks, its rank, and the number of its question.
+    pub job: u64,
+    pub rank: u32,
+    pub question: u32,
+}
+
+impl Running {
+    /// Whether a process, by its number among all, is of this job.
+    pub fn has(&self, process: u32) -> bool {
+        process.checked_sub(self.base).is_some_and(|rank| rank < self.size)
+    }
+
+    /// The program that a rank runs.
+    pub fn program_of(&self, rank: u32) -> Option<&App> {
+        let mut first = 0_u32;
+        self.programs.iter().find_map(|(app, ranks)| {
+            first = first.saturating_add(*ranks);
+            (rank < first).then_some(app)
+        })
+    }
+
+    /// Nothing of it runs, and nothing of it is still to be found out.
+    pub fn is_over(&self) -> bool {
+        self.nodes.done() && self.suspects.deadline().is_none()
+    }
+
+    /// Notes that a rank is connected with processes of another job, or with none any more.
+    pub fn link(&mut self, rank: u32, job: u64, on: bool) {
+        let ranks = self.links.entry(job).or_default();
+        match on {
+            true => _ = ranks.insert(rank),
+            false => _ = ranks.remove(&rank),
+        }
+        if ranks.is_empty() {
+            self.links.remove(&job);
+        }
+    }
+
+    /// A rank has ended and is connected with nobody.
+    pub fn unlink(&mut self, rank: u32) {
+        self.links.retain(|_, ranks| {
+            ranks.remove(&rank);
+            !ranks.is_empty()
+        });
+    }
+}
+
+/// The jobs whose fate a job shares (MPI 5.0 §11.10): itself, those with which some rank of it is connected as both say, those with which
+/// they are, and so on. By their places in the list.
+pub fn connected(all: &[Running], first: usize) -> Vec<usize> {
+    let mut found = vec![first];
+    let mut next = 0;
+    while let Some(&at) = found.get(next) {
+        next += 1;
+        let linked = |other: &Running| {
+            all[at].links.contains_key(&other.id) && other.links.contains_key(&all[at].id)
+                || other.birth.is_some_and(|birth| birth.job == all[at].id)
+        };
+        let more: Vec<usize> = (0..all.len()).filter(|n| !found.contains(n) && linked(&all[*n])).collect();
+        found.extend(more);
+    }
+    found
+}

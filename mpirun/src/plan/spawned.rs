@@ -1,0 +1,522 @@
+//! The plan of a job that a process of a running one asks for (MPI 5.0 §11.8): its hints become options, and the planner of `mpirun`'s
+//! own command line does the rest.
+//!
+//! **Slots** are those that mpirun was given, less those in use. A program that names no nodes may use all that are left; with
+//! `host` it chooses among them, with `add-host` and `add-hostfile` it names others. Where nobody has said how many slots
+//! there are, cores are counted and more processes may be started than that, as on the command line.
+//!
+//! **Machines.** No daemon is started on another machine for a later job: its slots are no slots for it, and a hint that names it is
+//! refused.
+//!
+//! **Inherited** are parameters, environment and all that is about output; mapping, ranking and binding are not, unless the hint
+//! `oxmpi_inherit` says so, but for the permission to have more processes than slots. A new job is bound to nothing
+//! unless a hint binds it: the cores are in use.
+
+use super::hosts::NamedNodes;
+use super::{Plan, make, survey_later};
+use crate::cli::environment::Change;
+use crate::cli::policy::BindTo;
+use crate::cli::{App, CommandLine, Refusal};
+use crate::help::paragraph;
+use oxmpi_wireup::Secret;
+use oxmpi_wireup::jobs::{SpawnRequest, SpawnedProgram};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+/// Attempts to plan with fewer processes where a program may have fewer.
+const ATTEMPTS: usize = 256;
+
+/// Facts about what runs, from which a later job is planned.
+#[derive(Debug)]
+pub struct Known<'a> {
+    /// The command line of the first job.
+    pub first: &'a CommandLine,
+    /// Options of the program whose process asks.
+    pub app: &'a App,
+    pub names: &'a NamedNodes,
+    /// Nodes that mpirun was given, and their slots where somebody said how many.
+    pub granted: &'a [(String, Option<u32>)],
+    /// Processes on each node.
+    pub in_use: &'a BTreeMap<String, u32>,
+    pub universe: u32,
+    pub tree: u64,
+    pub secret: &'a Secret,
+    pub interactive: bool,
+}
+
+/// Hints about one program, as options.
+#[derive(Debug, Default)]
+struct Hinted {
+    /// Words of the command line.
+    words: Vec<OsString>,
+    /// Names of nodes from `host`.
+    hosts: Vec<String>,
+    has_hosts: bool,
+    /// More nodes, and files with nodes.
+    added: Vec<String>,
+    hostfiles: Vec<PathBuf>,
+    soft: Option<Vec<u32>>,
+    soft_text: Option<String>,
+    file: Option<String>,
+    environment: Vec<Change>,
+    parameters: Vec<(String, String)>,
+    mapped: bool,
+    inherit: bool,
+}
+
+/// Plans the job. Returns the plan and how many processes of each program it has; an error is a paragraph for the user.
+pub fn plan(known: &Known<'_>, request: &SpawnRequest) -> Result<(Plan, Vec<u32>), String> {
+    let folder = PathBuf::from(OsString::from_vec(request.folder.clone()));
+    let mut choices = Vec::with_capacity(request.programs.len());
+    let mut line: Option<CommandLine> = None;
+    let mut free = known.free();
+    for program in &request.programs {
+        let hinted = Hinted::read(program, &folder)?;
+        if !hinted.added.is_empty() || !hinted.hostfiles.is_empty() {
+            free = None;
+        }
+        choices.push(hinted.choices(program, free)?);
+        let read = known.line(program, hinted, &folder)?;
+        match &mut line {
+            None => line = Some(read),
+            Some(line) => line.apps.extend(read.apps),
+        }
+    }
+    let mut line = line.ok_or_else(|| paragraph("no-program", &[]))?;
+    let mut chosen = vec![0_usize; choices.len()];
+    let mut first_why = None;
+    for _ in 0..ATTEMPTS {
+        let counts: Vec<u32> = choices.iter().zip(&chosen).map(|(all, at)| all[*at]).collect();
+        line.apps.iter_mut().zip(&counts).for_each(|(app, count)| app.ranks = Some(*count));
+        // Each program has the nodes for itself in the plan, and all have them together.
+        let wanted: u32 = counts.iter().fold(0, |sum, count| sum.saturating_add(*count));
+        let fits = match free.filter(|free| wanted > *free && *free > 0) {
+            Some(free) => {
+                let name = String::from_utf8_lossy(&request.programs[0].command);
+                Err(paragraph("not-enough-slots", &[&wanted.to_string(), &name, &free.to_string()]))
+            }
+            None => known.try_plan(&line, request),
+        };
+        match fits {
+            Ok(plan) => return Ok((plan, counts)),
+            Err(why) => drop(first_why.get_or_insert(why)),
+        }
+        // The program with most processes among those that may have fewer.
+        let smaller = (0..choices.len()).filter(|&at| chosen[at] + 1 < choices[at].len());
+        let Some(at) = smaller.max_by_key(|&at| counts[at]) else { break };
+        chosen[at] += 1;
+    }
+    Err(first_why.unwrap_or_default())
+}
+
+impl Known<'_> {
+    /// Slots that are left on a node; None: nobody said how many it has.
+    fn left_on(&self, name: &str) -> Option<u32> {
+        let (name, slots) = self.granted.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+        Some((*slots)?.saturating_sub(self.in_use.get(name).copied().unwrap_or(0)))
+    }
+
+    /// Slots that are left on all nodes; None: there is no limit.
+    fn free(&self) -> Option<u32> {
+        if self.first.job.mapping.oversubscribe == Some(true) {
+            return None;
+        }
+        self.here().map(|(name, _)| self.left_on(name)).sum()
+    }
+
+    /// Nodes that mpirun was given on its own machine.
+    fn here(&self) -> impl Iterator<Item = &(String, Option<u32>)> {
+        self.granted.iter().filter(|(name, _)| !self.is_elsewhere(name))
+    }
+
+    /// Whether a node, called as mpirun's list has it, is another machine.
+    fn is_elsewhere(&self, name: &str) -> bool {
+        let node = self.names.names().iter().position(|known| known == name);
+        node.is_some_and(|node| !self.names.is_here(node))
+    }
+
+    fn try_plan(&self, line: &CommandLine, request: &SpawnRequest) -> Result<Plan, String> {
+        let mut survey = survey_later(line, self.names.clone())?;
+        // Other machines are known, and nobody is sent there.
+        survey.request = None;
+        let mut plan = make(line, self.interactive, survey, BTreeMap::new())?;
+        if let Some(&node) = plan.machines.iter().find(|node| !plan.names.is_here(**node as usize)) {
+            return Err(paragraph("spawn-elsewhere", &[&plan.names.names()[node as usize]]));
+        }
+        plan.launch.secret = self.secret.clone();
+        plan.launch.tree = self.tree;
+        plan.launch.parent = request.port.clone();
+        // Others are there already.
+        let others: u32 = self.in_use.values().sum();
+        plan.launch.oversubscribed |=
+            others.saturating_add(plan.launch.map.size()) > crate::cores::available();
+        Ok(plan)
+    }
+
+    /// The options of one program, as if they had been given to mpirun.
+    fn line(&self, program: &SpawnedProgram, hinted: Hinted, folder: &Path) -> Result<CommandLine, String> {
+        let mut words = hinted.words.clone();
+        let files =
+            hinted.hostfiles.iter().flat_map(|file| ["--hostfile".into(), file.clone().into_os_string()]);
+        words.extend(files);
+        for host in self.hosts(program, &hinted)? {
+            words.extend(["--host".into(), host.into()]);
+        }
+        words.push("program".into());
+        let mut line = CommandLine::parse(words).map_err(|why| match why {
+            Refusal::Clap(why) => why.to_string(),
+            Refusal::Text(text) | Refusal::Say(text) => text,
+        })?;
+        let first = &self.first.job;
+        let mut job = line.job;
+        if hinted.inherit {
+            (job.mapping, job.binding, job.rank_by) =
+                (first.mapping.clone(), first.binding.clone(), first.rank_by);
+        } else if job.binding.to.is_none() && !hinted.mapped {
+            job.binding.to = Some(BindTo::None);
+        }
+        job.mapping.oversubscribe = job.mapping.oversubscribe.or(first.mapping.oversubscribe);
+        job.parameters.clone_from(&first.parameters);
+        job.tune.clone_from(&first.tune);
+        job.prefix = job.prefix.or_else(|| first.prefix.clone());
+        (job.no_prefix, job.forward_environment) = (first.no_prefix, first.forward_environment);
+        job.environment = first.environment.clone();
+        (job.output, job.buffering) = (first.output.clone(), first.buffering);
+        (job.verbosity, job.at_time_limit) = (first.verbosity, first.at_time_limit);
+        job.stdin = crate::cli::output::Stdin::None;
+        job.universe = Some(self.universe);
+        line.job = job;
+        let Some(app) = line.apps.first_mut() else { return Err(paragraph("no-program", &[])) };
+        app.program = OsString::from_vec(program.command.clone());
+        app.arguments = program.arguments.iter().map(|a| OsString::from_vec(a.clone())).collect();
+        app.wdir = app.wdir.take().or_else(|| Some(folder.to_path_buf()));
+        (app.soft, app.file) = (hinted.soft_text, hinted.file);
+        app.environment = self.app.environment.clone();
+        app.environment.changes.extend(hinted.environment);
+        let said = |name: &str| hinted.parameters.iter().any(|(other, _)| other == name);
+        let inherited = self.app.parameters.iter().filter(|(name, _)| !said(name));
+        app.parameters = inherited.chain(&hinted.parameters).cloned().collect();
+        Ok(line)
+    }
+
+    /// Nodes of a program as `--host` has them; empty: mpirun's own choice.
+    fn hosts(&self, program: &SpawnedProgram, hinted: &Hinted) -> Result<Vec<String>, String> {
+        let limited = self.granted.iter().any(|(name, slots)| slots.is_some() || self.is_elsewhere(name));
+        let mut hosts = Vec::new();
+        if !hinted.has_hosts && hinted.hostfiles.is_empty() && (limited || !hinted.added.is_empty()) {
+            for (name, _) in self.here() {
+                match self.left_on(name) {
+                    None => hosts.push(format!("{}:*", bracketed(name))),
+                    Some(0) => {}
+                    Some(left) => hosts.push(format!("{}:{left}", bracketed(name))),
+                }
+            }
+            if hosts.is_empty() && hinted.added.is_empty() {
+                if self.first.job.mapping.oversubscribe == Some(true) {
+                    hosts.extend(self.here().map(|(name, _)| format!("{}:1", bracketed(name))));
+                }
+                if !hosts.is_empty() {
+                    return Ok(hosts);
+                }
+                if let (None, Some((name, _))) = (self.here().next(), self.granted.first()) {
+                    return Err(paragraph("spawn-elsewhere", &[name]));
+                }
+                let name = String::from_utf8_lossy(&program.command).into_owned();
+                return Err(paragraph("spawn-no-slots", &[&program.most.to_string(), &name]));
+            }
+        }
+        for host in &hinted.hosts {
+            hosts.push(self.chosen(host, "host")?);
+        }
+        for host in &hinted.added {
+            let known = self.granted.iter().any(|(name, _)| name.eq_ignore_ascii_case(host));
+            hosts.extend(
+                (!known).then(|| if host.contains(':') { host.clone() } else { format!("{host}:*") }),
+            );
+        }
+        Ok(hosts)
+    }
+
+    /// A node that `host` names, with the slots that are left there.
+    fn chosen(&self, host: &str, key: &str) -> Result<String, String> {
+        let (name, count) = match host.rsplit_once(':') {
+            Some((name, count)) if !name.contains(':') => (name, count.parse::<u32>().ok()),
+            _ => (host, None),
+        };
+        let mut names = self.names.clone();
+        let before = names.names().len();
+        let node = names.node_of(name)?;
+        let Some(name) = self.names.names().get(node).filter(|_| node < before) else {
+            return Err(paragraph("spawn-host", &[name, key]));
+        };
+        let name_of_grant = |(granted, _): &&(String, Option<u32>)| granted == name;
+        if !self.granted.iter().any(|grant| name_of_grant(&grant)) {
+            return Err(paragraph("spawn-host", &[name, key]));
+        }
+        if self.is_elsewhere(name) {
+            return Err(paragraph("spawn-elsewhere", &[name]));
+        }
+        Ok(match (self.left_on(name), count) {
+            (None, None) => format!("{}:*", bracketed(name)),
+            (None, Some(count)) => format!("{}:{count}", bracketed(name)),
+            (Some(left), count) => {
+                let usable = left.min(count.unwrap_or(u32::MAX));
+                if usable == 0 && self.first.job.mapping.oversubscribe != Some(true) {
+                    return Err(paragraph("spawn-no-slots", &["", &format!("on node {name}")]));
+                }
+                format!("{}:{}", bracketed(name), usable.max(1))
+            }
+        })
+    }
+}
+
+/// A node's name as a count may follow it.
+fn bracketed(name: &str) -> String {
+    if name.contains(':') { format!("[{name}]") } else { name.to_owned() }
+}
+
+impl Hinted {
+    /// Reads the hints about one program.
+    fn read(program: &SpawnedProgram, folder: &Path) -> Result<Hinted, String> {
+        let mut hinted = Hinted::default();
+        for (key, value) in &program.hints {
+            hinted.add(key, value, folder)?;
+        }
+        if let Some(file) = hinted.file.clone() {
+            let path = folder.join(&file);
+            let text = std::fs::read_to_string(&path)
+                .map_err(|why| paragraph("cannot-read", &[&path.display().to_string(), &why.to_string()]))?;
+            for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
+            {
+                let Some((key, value)) = line.split_once('=') else {
+                    return Err(paragraph(
+                        "spawn-hint",
+                        &["file", &file, "its lines have the form KEY=VALUE"],
+                    ));
+                };
+                let given = |known: &(String, String)| known.0 == key.trim();
+                if key.trim() != "file" && !program.hints.iter().any(given) {
+                    hinted.add(key.trim(), value.trim(), folder)?;
+                }
+            }
+        }
+        Ok(hinted)
+    }
+
+    /// Takes one hint. Keys that mean nothing to us are passed over (MPI 5.0 §10).
+    fn add(&mut self, key: &str, value: &str, folder: &Path) -> Result<(), String> {
+        let refuse = |why: &str| Err(paragraph("spawn-hint", &[key, value, why]));
+        let is_true = matches!(value.trim().to_ascii_lowercase().as_str(), "true" | "1" | "yes");
+        let names = || value.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
+        let mut option = |option: &str, value: OsString| self.words.extend([option.into(), value]);
+        if value == ":" {
+            return refuse("a colon alone is no value");
+        }
+        match key {
+            "host" | "hosts" => {
+                self.has_hosts = true;
+                self.hosts.extend(names());
+            }
+            "add-host" => self.added.extend(names()),
+            "hostfile" | "add-hostfile" => {
+                let files: Vec<PathBuf> = names().map(|name| folder.join(name)).collect();
+                self.hostfiles.extend(files);
+            }
+            "wdir" => option("--wdir", folder.join(value).into()),
+            "path" => {
+                let folders = std::env::split_paths(value).map(|path| folder.join(path));
+                match std::env::join_paths(folders) {
+                    Ok(path) => option("--path", path),
+                    Err(_) => return refuse("a folder's name has a colon"),
+                }
+            }
+            "arch" => option("--arch", value.into()),
+            "soft" => {
+                let why = "it is no list of numbers A, A:B or A:B:C";
+                self.soft = Some(numbers(value).ok_or_else(|| paragraph("spawn-hint", &[key, value, why]))?);
+                self.soft_text = Some(value.to_owned());
+            }
+            "file" => self.file = Some(value.to_owned()),
+            "map_by" | "mapper" => {
+                self.mapped = true;
+                option("--map-by", value.into());
+            }
+            "rank_by" => option("--rank-by", value.into()),
+            "bind_to" => {
+                self.mapped = true;
+                option("--bind-to", value.into());
+            }
+            "npernode" => {
+                self.mapped = true;
+                option("--npernode", value.into());
+            }
+            "ppr" => {
+                self.mapped = true;
+                option("--map-by", format!("ppr:{value}").into());
+            }
+            "pernode" if is_true => {
+                self.mapped = true;
+                self.words.push("--pernode".into());
+            }
+            "display_map" if is_true => self.words.push("--display-map".into()),
+            "oxmpi_inherit" => self.inherit = is_true,
+            "env" => {
+                for line in value.lines().filter(|line| !line.trim().is_empty()) {
+                    match line.split_once('=') {
+                        Some((name, value)) => self.environment.push(Change::Set(name.into(), value.into())),
+                        None => self.environment.push(Change::Pass(line.into())),
+                    }
+                }
+            }
+            "ompi_param" => {
+                for line in value.lines().filter(|line| !line.trim().is_empty()) {
+                    let Some((name, value)) = line.split_once('=') else {
+                        return refuse("its lines have the form NAME=VALUE");
+                    };
+                    self.parameters.push((name.trim().to_owned(), value.trim().to_owned()));
+                }
+            }
+            "mpi_initial_errhandler" => self.parameters.push((key.to_owned(), value.to_owned())),
+            "ompi_prefix" => option("--prefix", value.into()),
+            "ompi_stdin_target" if value != "none" => {
+                return refuse("standard input is that of mpirun's first job");
+            }
+            "ompi_non_mpi" if is_true => return refuse("the new processes have to be MPI programs"),
+            "personality" if value != "ompi" => return refuse("ompi is the only one"),
+            // Programs and files are where mpirun is.
+            "preload_binary" | "ompi_preload_binary" | "ompi_preload_files" => {}
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The numbers of processes that a program may have, the highest first. `free`: slots that are left.
+    fn choices(&self, program: &SpawnedProgram, free: Option<u32>) -> Result<Vec<u32>, String> {
+        let Some(soft) = &self.soft else { return Ok(vec![program.most]) };
+        let limited = free.filter(|_| self.added.is_empty() && self.hostfiles.is_empty()).unwrap_or(u32::MAX);
+        let mut all: Vec<u32> = soft.iter().copied().filter(|&n| n > 0 && n <= program.most).collect();
+        all.sort_unstable_by(|a, b| b.cmp(a));
+        all.dedup();
+        let least = all.last().copied();
+        all.retain(|&n| n <= limited.max(1));
+        match (all.is_empty(), least) {
+            (false, _) => Ok(all),
+            // The planner says what is missing.
+            (true, Some(least)) => Ok(vec![least]),
+            (true, None) => {
+                let text = self.soft_text.clone().unwrap_or_default();
+                let why = format!("no number in it is from 1 to {}", program.most);
+                Err(paragraph("spawn-hint", &["soft", &text, &why]))
+            }
+        }
+    }
+}
+
+/// Numbers of a list of `A`, `A:B` and `A:B:C` (MPI 5.0 §11.8.4), at most a million. None: it is none.
+fn numbers(text: &str) -> Option<Vec<u32>> {
+    let mut all = Vec::new();
+    for triplet in text.split(',') {
+        let parts: Option<Vec<i64>> = triplet.split(':').map(|part| part.trim().parse().ok()).collect();
+        let (first, last, step) = match parts?[..] {
+            [a] => (a, a, 1),
+            [a, b] => (a, b, 1),
+            [a, b, c] if c != 0 => (a, b, c),
+            _ => return None,
+        };
+        let mut at = first;
+        while (step > 0 && at <= last || step < 0 && at >= last) && all.len() < 1_000_000 {
+            all.extend(u32::try_from(at).ok());
+            at = at.checked_add(step)?;
+        }
+    }
+    Some(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(words: &str) -> CommandLine {
+        CommandLine::parse(words.split_whitespace().map(OsString::from)).expect("sound")
+    }
+
+    fn try_spawn(first: &str, used: u32, most: u32, hints: &[(&str, &str)]) -> Result<Vec<u32>, String> {
+        let first = line(first);
+        let survey = super::super::survey(&first)?;
+        let plan = make(&first, false, survey, BTreeMap::new())?;
+        let in_use = BTreeMap::from([(plan.granted[0].0.clone(), used)]);
+        let known = Known {
+            first: &first,
+            app: &first.apps[0],
+            names: &plan.names,
+            granted: &plan.granted,
+            in_use: &in_use,
+            universe: plan.launch.universe,
+            tree: 9,
+            secret: &plan.launch.secret,
+            interactive: false,
+        };
+        let hints = hints.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let program =
+            SpawnedProgram { command: b"true".to_vec(), arguments: vec![b":".to_vec()], most, hints };
+        let request = SpawnRequest {
+            programs: vec![program.clone(), program],
+            folder: b"/".to_vec(),
+            port: "p".into(),
+        };
+        let (plan, counts) = super::plan(&known, &request)?;
+        assert_eq!((plan.launch.tree, plan.launch.parent.as_str()), (9, "p"));
+        assert_eq!(plan.launch.programs[0].arguments, [":"]);
+        assert_eq!(plan.launch.map.size(), counts.iter().sum::<u32>());
+        Ok(counts)
+    }
+
+    #[test]
+    fn slots_that_are_left() {
+        assert_eq!(try_spawn("--host localhost:5 -n 1 true", 1, 2, &[]), Ok(vec![2, 2]));
+        let why = try_spawn("--host localhost:5 -n 1 true", 2, 2, &[]).expect_err("three are left");
+        assert!(why.contains("not enough slots"), "{why}");
+        let why = try_spawn("--host localhost:1 -n 1 true", 1, 2, &[]).expect_err("none is left");
+        assert!(why.contains("No slot is left"), "{why}");
+        assert_eq!(try_spawn("--host localhost:1 --oversubscribe -n 1 true", 1, 2, &[]), Ok(vec![2, 2]));
+        assert_eq!(try_spawn("-n 1 true", 1, 9, &[]), Ok(vec![9, 9]), "nobody has given slots");
+    }
+
+    #[test]
+    fn fewer_where_that_may_be() {
+        let soft = [("soft", "1:8")];
+        assert_eq!(try_spawn("--host localhost:5 -n 1 true", 1, 8, &soft), Ok(vec![2, 2]));
+        assert_eq!(try_spawn("--host localhost:9 -n 1 true", 1, 3, &[("soft", "2,8")]), Ok(vec![2, 2]));
+        assert!(try_spawn("-n 1 true", 1, 3, &[("soft", "8")]).is_err_and(|why| why.contains("soft")));
+        assert!(try_spawn("-n 1 true", 1, 3, &[("soft", "a")]).is_err_and(|why| why.contains("soft")));
+        assert_eq!(numbers("1:9:4, -2:0, 7:3:-2"), Some(vec![1, 5, 9, 0, 7, 5, 3]));
+    }
+
+    #[test]
+    fn other_machines_have_no_slots() {
+        let first = "--host localhost:5,elsewhere:9 -n 2 true";
+        assert_eq!(try_spawn(first, 1, 2, &[]), Ok(vec![2, 2]));
+        let why = try_spawn(first, 1, 3, &[]).expect_err("four are left here");
+        assert!(why.contains("Slots available: 4"), "{why}");
+        for hint in [("host", "elsewhere"), ("add-host", "far")] {
+            let why = try_spawn(first, 1, 1, &[hint]).map_err(|why| why.contains("cannot be started on"));
+            assert_eq!(why, if hint.0 == "host" { Err(true) } else { Ok(vec![1, 1]) }, "{hint:?}");
+        }
+        let why = try_spawn("--host elsewhere:9 -n 1 true", 1, 1, &[]).expect_err("none is here");
+        assert!(why.contains("cannot be started on the node elsewhere"), "{why}");
+    }
+
+    #[test]
+    fn nodes_by_name() {
+        let first = "--mca plm local --host a:2,b:2 -n 1 true";
+        assert_eq!(try_spawn(first, 1, 1, &[("host", "b,a")]), Ok(vec![1, 1]));
+        let why = try_spawn(first, 1, 1, &[("host", "c")]).expect_err("no such node");
+        assert!(why.contains("add-host"), "{why}");
+        assert_eq!(try_spawn(first, 1, 4, &[("add-host", "c:8")]), Ok(vec![4, 4]));
+        assert!(try_spawn(first, 1, 1, &[("arch", "vax")]).is_err_and(|why| why.contains("vax")));
+        assert!(try_spawn(first, 1, 1, &[("map_by", "nonsense")]).is_err());
+        assert!(try_spawn(first, 1, 1, &[("map_by", "node"), ("env", "A=1\nB=2")]).is_ok());
+    }
+}

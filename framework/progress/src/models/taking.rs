@@ -75,7 +75,7 @@ impl World {
     fn owned_by(owner: &Mine, services: &'static LockServices) -> &'static World {
         let cris: Box<[Cri]> = Box::new([Cri::new(services)]);
         // SAFETY: the CRIs stay, in the same world.
-        let contexts = unsafe { Contexts::new(&cris, &[], Crowding::default()) };
+        let contexts = unsafe { Contexts::new(&cris, &[], &|_| false, Crowding::default()) };
         let made = Box::new(AtomicU32::new(0));
         let state = core::ptr::from_ref(&*made).cast_mut().cast();
         // No word of a context, so the hook is called always.

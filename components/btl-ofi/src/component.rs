@@ -70,6 +70,11 @@ impl Component for OfiComponent {
         if process.job.local_size < process.job.job_size {
             let (value, because) = survey(&settings);
             answers.tell(index::PROVIDER_INCLUDE, value, because);
+        } else {
+            answers.as_set(
+                index::PROVIDER_INCLUDE,
+                "all processes are on this node, so no provider is looked at",
+            );
         }
         for (index, value) in
             [(index::EAGER_LIMIT, settings.eager_limit), (index::RNDV_EAGER_LIMIT, settings.rndv_eager_limit)]

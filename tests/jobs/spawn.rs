@@ -1,5 +1,6 @@
 //! Jobs that processes ask for: started, talked to, refused, ended together and apart.
 
+use crate::machines::Machines;
 use oxmpi_tests::{Job, leave_out, mpi};
 use std::process::Command;
 
@@ -29,6 +30,24 @@ fn processes_are_talked_to_over_a_network() {
     }
     let job = Job::new(2).args(["--mca", "btl", "tcp,self"]).program("spawn").args(["talk", "2"]).weighs(4);
     job.run().all_ok(6);
+}
+
+#[test]
+fn processes_are_started_on_nodes_and_from_them() {
+    if !ours("nodes on one machine") {
+        return;
+    }
+    // The program starts processes twice, and slots of the first are free when mpirun has heard of their end.
+    let mut job = Job::of(Command::new(mpi().bin("mpirun"))).weighs(4);
+    job = job.args(["--host", "a:5,b:5", "--map-by", "node", "-n", "2", "--mca", "plm", "local"]);
+    job.program("spawn").args(["talk", "4"]).run().all_ok(10);
+    let machines = match Machines::up("sp", 150, 1) {
+        Ok(machines) => machines,
+        Err(why) => return leave_out("machines that ask for processes", &why),
+    };
+    // The machine has slots left, and no use of them is made.
+    let job = machines.job("localhost:5,m1:9").args(["--map-by", "node", "-n", "2"]).weighs(4);
+    job.program("spawn").args(["talk", "2"]).run().all_ok(6);
 }
 
 #[test]

@@ -51,6 +51,23 @@ impl Machines {
         format!("{}-{machine}", self.bridge)
     }
 
+    /// Daemons of mpirun that run on a machine, by their process numbers here.
+    pub fn daemons(&self, machine: usize) -> Vec<i32> {
+        let space = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
+        let init = std::fs::read_to_string(self.folder.join(format!("m{machine}.pid"))).unwrap_or_default();
+        let Some(own) = space(init.trim()) else { return Vec::new() };
+        let is_daemon = |pid: &str| {
+            let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            let mut words = words.split(|&byte| byte == 0);
+            let program = words.next().unwrap_or_default();
+            program.ends_with(b"/oxmpid") && words.next() == Some(b"--remote")
+        };
+        let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let all = all.filter_map(|entry| entry.file_name().into_string().ok());
+        let there = all.filter(|pid| space(pid).as_ref() == Some(&own) && is_daemon(pid));
+        there.filter_map(|pid| pid.parse().ok()).collect()
+    }
+
     /// `ip` on a machine.
     pub fn ip(&self, machine: usize, words: &str) -> String {
         let done = Command::new("ip")

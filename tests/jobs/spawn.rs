@@ -1,6 +1,8 @@
 //! Jobs that processes ask for: started, talked to, refused, ended together and apart.
 
-use oxmpi_tests::{Job, leave_out, mpi};
+use crate::machines::Machines;
+use oxmpi_tests::{Ended, Job, Process, leave_out, mpi};
+use rustix::process::Signal;
 use std::process::Command;
 
 fn ours(test: &str) -> bool {
@@ -29,6 +31,114 @@ fn processes_are_talked_to_over_a_network() {
     }
     let job = Job::new(2).args(["--mca", "btl", "tcp,self"]).program("spawn").args(["talk", "2"]).weighs(4);
     job.run().all_ok(6);
+}
+
+#[test]
+fn processes_are_started_on_nodes_and_from_them() {
+    if !ours("nodes on one machine") {
+        return;
+    }
+    // The program starts processes twice, and slots of the first are free when mpirun has heard of their end.
+    let mut job = Job::of(Command::new(mpi().bin("mpirun"))).weighs(4);
+    job = job.args(["--host", "a:5,b:5", "--map-by", "node", "-n", "2", "--mca", "plm", "local"]);
+    job.program("spawn").args(["talk", "4"]).run().all_ok(10);
+}
+
+/// How many children have said that they are on a node.
+fn on(ended: &Ended, node: &str) -> usize {
+    ended.out.lines().filter(|line| line.strip_prefix("on ") == Some(node)).count()
+}
+
+/// Children on the machine of mpirun and on others, from processes here and there.
+#[test]
+fn processes_are_started_on_other_machines() {
+    if !ours("machines that are logged in to") {
+        return;
+    }
+    let machines = match Machines::up("sp", 150, 2) {
+        Ok(machines) => machines,
+        Err(why) => return leave_out("machines on which processes are started", &why),
+    };
+    let talk = |hosts: &str, ranks: &str, children: &str| {
+        let job = machines.job(hosts).args(["--map-by", "node", "-n", ranks]).weighs(4);
+        job.program("spawn").args(["talk", children])
+    };
+    let ended = talk("localhost:5,m1:5", "2", "2").args(["map_by", "node"]).run().all_ok(6);
+    assert_eq!(on(&ended, "m1"), 2, "{}", ended.out);
+    let ended = talk("m1:3,m2:5", "1", "3").args(["host", "m2,m1", "map_by", "node"]).run().all_ok(7);
+    assert!(on(&ended, "m1") >= 2 && on(&ended, "m2") >= 2, "{}", ended.out);
+    // A machine that mpirun was not given: asked, planned for, used.
+    let ended = talk("localhost:2", "1", "3").args(["add-host", "m2:6", "map_by", "node"]).run().all_ok(7);
+    assert!(on(&ended, "m2") >= 4, "{}", ended.out);
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("hosts");
+    std::fs::write(&file, "m1 slots=4\n").expect("written");
+    let file = file.to_str().expect("text");
+    let ended = talk("localhost:2", "1", "2").args(["hostfile", file]).run().all_ok(5);
+    assert_eq!(on(&ended, "m1"), 4, "{}", ended.out);
+    // Nobody is there, and nobody else fails: three ask at once.
+    let job = machines.job("localhost:6,m1:2").args(["-n", "3", "--map-by", "node"]).weighs(4);
+    let job = job.program("spawn").args(["nowhere", "1", "host", "m3", "add-host", "m3:9"]);
+    let ended = job.run().all_ok(4);
+    let refusals = ended.out.matches("MPI_ERR_SPAWN").count();
+    assert!(refusals == 3 && ended.out.matches("m3").count() >= 3, "{}", ended.out);
+}
+
+/// The daemon of a job elsewhere is killed: one report, and the end of those that are connected with it.
+#[test]
+fn a_later_job_s_daemon_elsewhere_is_killed() {
+    if !ours("daemons of later jobs") {
+        return;
+    }
+    let machines = match Machines::up("sk", 150, 1) {
+        Ok(machines) => machines,
+        Err(why) => return leave_out("killed daemons of later jobs", &why),
+    };
+    for how in ["together", "apart"] {
+        let job = machines.job("localhost:2,m1:2").args(["-n", "2"]).weighs(3).program("spawn");
+        let folder = job.folder();
+        let mut job = job.args(["stay", how]).arg(&folder).args(["host", "m1"]).start();
+        job.until("the child is up", || folder.join("up").exists());
+        let daemons = machines.daemons(1);
+        assert_eq!(daemons.len(), 1, "that of the child's job alone");
+        Process { pid: daemons[0], name: "oxmpid".into(), state: '?' }.signal(Signal::KILL);
+        let apart = how == "apart";
+        if apart {
+            job.until("the daemon is gone", || machines.daemons(1).is_empty());
+            std::fs::write(folder.join("killed"), "").expect("written");
+        }
+        let ended = job.wait_and_leave_nothing().ended_with(1);
+        assert_eq!(ended.err.matches("node daemon on").count(), 1, "{how}: one report: {}", ended.err);
+        assert_eq!(ended.out.matches("ok\n").count(), if apart { 2 } else { 0 }, "{how}: {}", ended.out);
+        assert!(machines.daemons(1).is_empty(), "nothing is left");
+    }
+}
+
+/// The one who asks is killed, or mpirun interrupted, while a daemon is on its way.
+#[test]
+fn nobody_waits_for_a_daemon_any_more() {
+    if !ours("daemons that are given up") {
+        return;
+    }
+    for signal in [Signal::KILL, Signal::TERM] {
+        let job = Job::of(Command::new(mpi().bin("mpirun"))).args(["--host", "localhost:4", "-n", "1"]);
+        let folder = job.folder();
+        let agent = folder.join("agent");
+        let script = format!("#!/bin/sh\ntouch {}/called\nexec sleep 100\n", folder.display());
+        std::fs::write(&agent, script).expect("written");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&agent, mode).expect("ours");
+        let job = job.args(["--mca", "plm_ssh_agent"]).arg(&agent).program("spawn");
+        let mut job = job.args(["stay", "together"]).arg(&folder).args(["add-host", "far:2"]).start();
+        job.until("a daemon is being started", || folder.join("called").exists());
+        let rank = job.processes().into_iter().find(|process| process.name == "spawn").expect("it waits");
+        match signal {
+            Signal::KILL => rank.signal(signal),
+            _ => job.launcher().signal(signal),
+        }
+        let ended = job.wait_and_leave_nothing().failed();
+        assert_eq!(ended.err.matches("-----\n").count(), 2, "one report: {}", ended.err);
+    }
 }
 
 #[test]

@@ -113,6 +113,21 @@ static MPI_Comm start(int n, char **argv, MPI_Info info) {
     return inter;
 }
 
+/* Leaves a file in a folder, and waits for one. */
+static void note(const char *folder, const char *name) {
+    char path[4200];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    CHECK(file != NULL, "cannot write %s", path);
+    fclose(file);
+}
+
+static void await(const char *folder, const char *name) {
+    char path[4200];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    while (access(path, F_OK) != 0) usleep(2000);
+}
+
 /* A process that was started. */
 static void child(MPI_Comm parent, int argc, char **argv) {
     char name[MPI_MAX_OBJECT_NAME];
@@ -123,7 +138,14 @@ static void child(MPI_Comm parent, int argc, char **argv) {
     if (strcmp(what, "talk") == 0) {
         CHECK(argc == 5 && strcmp(argv[2], "two words") == 0 && argv[3][0] == 0 && strcmp(argv[4], ":") == 0,
               "%d arguments", argc);
+        char where[MPI_MAX_PROCESSOR_NAME];
+        MPI_Get_processor_name(where, &length);
+        printf("on %s\n", where);
         talk(parent, 0);
+    } else if (strcmp(what, "stay") == 0) {
+        if (strcmp(argv[2], "apart") == 0) MPI_Comm_disconnect(&parent);
+        note(argv[3], "up");
+        for (;;) pause();
     } else if (strcmp(what, "numbered") == 0) {
         int number = attribute(MPI_APPNUM), m;
         CHECK(number == atoi(argv[2]), "program %d, not %s", number, argv[2]);
@@ -178,6 +200,14 @@ static void refused(const char *command, char **argv, int n, MPI_Info info, int 
     free(codes);
 }
 
+/* Hints from the command line: keys and values. */
+static MPI_Info hints(char **words) {
+    MPI_Info info;
+    MPI_Info_create(&info);
+    for (; *words && words[1]; words += 2) MPI_Info_set(info, words[0], words[1]);
+    return info;
+}
+
 static int descriptors(void) {
     int n = 0;
     DIR *folder = opendir("/proc/self/fd");
@@ -225,12 +255,44 @@ int main(int argc, char **argv) {
     int n = argc > 2 ? atoi(argv[2]) : 1;
     if (strcmp(what, "talk") == 0) {
         char *arguments[] = {"talk", "two words", "", ":", NULL};
-        MPI_Comm inter = start(n, arguments, MPI_INFO_NULL);
+        MPI_Info info = hints(argv + 3);
+        MPI_Comm inter = start(n, arguments, info);
         talk(inter, 1);
         MPI_Comm_disconnect(&inter);
         /* And another one, when the first is gone. */
-        inter = start(n, arguments, MPI_INFO_NULL);
+        inter = start(n, arguments, info);
         talk(inter, 1);
+        MPI_Comm_disconnect(&inter);
+        MPI_Info_free(&info);
+    } else if (strcmp(what, "stay") == 0) {
+        /* A child that stays until it is killed. */
+        char *arguments[] = {"stay", argv[2], argv[3], NULL};
+        MPI_Info info = hints(argv + 4);
+        MPI_Comm inter = start(1, arguments, info);
+        if (strcmp(argv[2], "apart") == 0) {
+            MPI_Comm_disconnect(&inter);
+            await(argv[3], "killed");
+        } else {
+            MPI_Recv(&n, 1, MPI_INT, 0, 0, inter, MPI_STATUS_IGNORE);
+        }
+        MPI_Info_free(&info);
+    } else if (strcmp(what, "nowhere") == 0) {
+        /* No process can be started where the hints say; several ask at once, and each can go on. */
+        MPI_Comm self_comm = MPI_COMM_SELF;
+        MPI_Comm_set_errhandler(self_comm, MPI_ERRORS_RETURN);
+        MPI_Info info = hints(argv + 3);
+        MPI_Comm inter;
+        int code = MPI_Comm_spawn(self, MPI_ARGV_NULL, 1, info, 0, self_comm, &inter, MPI_ERRCODES_IGNORE), class;
+        MPI_Error_class(code, &class);
+        CHECK(class == MPI_ERR_SPAWN, "class %d", class);
+        char text[MPI_MAX_ERROR_STRING];
+        int length;
+        MPI_Error_string(code, text, &length);
+        printf("%s\n", text);
+        MPI_Info_free(&info);
+        char *arguments[] = {"wait", NULL};
+        inter = start(n, arguments, MPI_INFO_NULL);
+        MPI_Barrier(inter);
         MPI_Comm_disconnect(&inter);
     } else if (strcmp(what, "multiple") == 0) {
         char *commands[] = {(char *)self, (char *)self, (char *)self};

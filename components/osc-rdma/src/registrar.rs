@@ -6,6 +6,7 @@ use crate::wire::{HANDLE, RemoteRegistration, TRANSPORTS, module_key};
 use oxmpi_btl::BtlHandle;
 use oxmpi_mca::Status;
 use oxmpi_osc_support::Comm;
+use std::collections::HashSet;
 
 /// The transports that a rank's memory is registered with.
 #[derive(Clone)]
@@ -53,24 +54,36 @@ impl Registrar {
     }
 }
 
-/// Ranks that speak for others of their kind: one of this process (an endpoint), one of another on this node, and one of another node.
+/// Ranks that speak for others of their kind: of this job one of this process (an endpoint), one of another on this node, and one of another node; of
+/// other jobs one of each node, since a transport may reach the processes of one job on a node and not those of another there.
 pub fn spokesmen(comm: &Comm) -> Vec<u32> {
     let (me, size) = (comm.rank(), comm.num_ranks());
-    let mut found: [Option<u32>; 3] = [None; 3];
-    let Ok(own) = comm.place(me) else { return Vec::new() };
+    let job_size = comm.host().job().job_size;
+    let (mut found, mut ranks) = (HashSet::new(), Vec::new());
+    let Ok(own) = comm.place(me) else { return ranks };
     for step in 1..size {
         let rank = (me + step) % size;
         let kind = match comm.place(rank) {
-            Ok(place) if place.proc == own.proc => 0,
-            Ok(place) if place.local != 0 => 1,
-            _ => 2,
+            Ok(place) if place.proc == own.proc => Kind::SameProcess,
+            Ok(place) if place.proc >= job_size => Kind::OtherJob(place.node),
+            Ok(place) if place.local != 0 => Kind::SameNode,
+            _ => Kind::OtherNode,
         };
-        found[kind].get_or_insert(rank);
-        if found.iter().all(Option::is_some) {
-            break;
+        if found.insert(kind) {
+            ranks.push(rank);
         }
     }
-    found.into_iter().flatten().collect()
+    ranks
+}
+
+/// The kind of a rank: what its memory is reached by is the same for all ranks of a kind.
+#[derive(PartialEq, Eq, Hash)]
+enum Kind {
+    SameProcess,
+    SameNode,
+    OtherNode,
+    /// Of another job, on this node.
+    OtherJob(u32),
 }
 
 /// The fit transports that reach the ranks, each once.

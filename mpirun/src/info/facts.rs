@@ -28,7 +28,7 @@ pub fn version(options: &Options) -> String {
 }
 
 /// Kinds of functions and jobs that a user may look for in vain.
-const NOT_THERE: &str = "MPI_Comm_spawn on other machines than mpirun's (mpi-info --help functions)";
+const NOT_THERE: &str = "MPI_Comm_spawn of a process that mpirun did not start (mpi-info --help functions)";
 
 /// The head of a summary.
 pub fn package(known: &AnswerSources) -> Vec<Fact> {

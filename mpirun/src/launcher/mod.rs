@@ -15,6 +15,7 @@
 //! verdict and end together; another has a verdict, and a report, of its own. mpirun's own status is that of the first
 //! failure.
 
+mod coming;
 pub(crate) mod daemon;
 mod files;
 pub mod mpir;
@@ -36,6 +37,7 @@ use crate::help::{framed, is_framed, paragraph};
 use crate::link::{FromNode, Stream, ToNode, portion};
 use crate::stacks::Frames;
 use crate::{descendants, plan, remote, signals};
+use coming::Underway;
 use nodes::LostDaemon;
 use opening::{forwarded, no_daemon, tell_plan, wanted_signals};
 use output::Output;
@@ -101,6 +103,7 @@ impl Launcher {
         let request = survey.request.as_ref().filter(|_| !line.job.do_not_launch);
         let mut gathered = request.map(remote::start::gather).transpose()?;
         let others = gathered.as_ref().map(remote::hub::Gathered::facts).unwrap_or_default();
+        let facts = others.clone();
         let mut plan = match plan::make(line, interactive.contains(&true), survey, others) {
             Ok(plan) => plan,
             Err(why) => {
@@ -142,10 +145,6 @@ impl Launcher {
         let signals = signals::Signals::take(&wanted_signals(&forwarded))?;
         // The node with the most ranks has the smallest windows.
         let portion = portion(launches.iter().map(|launch| launch.local_ranks.len()).max().unwrap_or(1));
-        let mut on_nodes = BTreeMap::new();
-        for (node, name) in (0..map.nodes()).zip(names) {
-            *on_nodes.entry(name.clone()).or_default() += map.count(node);
-        }
         let counts = plan.launch.apps.iter().map(|app| app.ranks);
         let (nodes, feed) = daemons.launch(launches, map.clone())?;
         let first = Running {
@@ -157,7 +156,7 @@ impl Launcher {
             portion,
             started: BTreeMap::new(),
             programs: line.apps.iter().cloned().zip(counts).collect(),
-            on_nodes,
+            on_nodes: plan.on_nodes(),
             birth: None,
             stillborn: false,
             links: BTreeMap::new(),
@@ -168,6 +167,7 @@ impl Launcher {
             tree: plan.launch.tree,
             secret: plan.launch.secret.clone(),
             names: plan.names.clone(),
+            facts,
             granted: plan.granted.clone(),
             size: plan.launch.universe,
             next: size,
@@ -175,6 +175,7 @@ impl Launcher {
         };
         Ok(Some(Launcher {
             jobs: vec![first],
+            underway: Underway::default(),
             signals,
             mask,
             output,
@@ -216,6 +217,7 @@ impl Launcher {
                     self.judge(at, node, &message);
                 }
             }
+            self.bring_jobs();
             self.let_go();
             if self.done() {
                 self.output.end_all();
@@ -235,6 +237,7 @@ impl Launcher {
         }
         let left = std::mem::take(&mut self.jobs);
         left.into_iter().for_each(|job| self.dismiss(job));
+        self.underway.finish();
         self.say_how_often();
         self.status.unwrap_or(self.otherwise)
     }
@@ -258,7 +261,8 @@ impl Launcher {
 
     /// The end of a job: its daemons go, and mpirun's status may follow from it.
     fn dismiss(&mut self, mut job: Running) {
-        job.nodes.dismiss();
+        let agents = job.nodes.dismiss();
+        self.underway.retire(agents);
         if let Some(text) = job.verdict.strangers().filter(|_| !job.stillborn) {
             eprint!("{text}");
         }
@@ -303,7 +307,7 @@ impl Launcher {
         let limits = [self.limit, self.census].map(|limit| limit.map(|(_, at)| at));
         let deadline = limits
             .into_iter()
-            .chain([last_words, self.output.deadline()])
+            .chain([last_words, self.output.deadline(), self.underway.deadline()])
             .chain(self.jobs.iter().flat_map(|job| [job.suspects.deadline(), job.nodes.look_at()]))
             .flatten()
             .min();
@@ -348,6 +352,8 @@ impl Launcher {
                     Wait::Over => {}
                 }
             }
+            // They have their turn whatever is ready.
+            fds.extend(self.underway.fds());
             match poll(&mut fds, timeout.as_ref()) {
                 Ok(_) => {}
                 Err(Errno::INTR) => return,
@@ -493,15 +499,19 @@ impl Launcher {
 
     /// A daemon is gone without goodbye, and its ranks with it.
     fn lose_daemon(&mut self, at: usize, lost: &LostDaemon) {
-        let job = &mut self.jobs[at];
-        job.suspects.forget();
-        if job.verdict.decide(1) {
-            self.report(&paragraph("daemon-died", &[&lost.node, &lost.pid.to_string(), &lost.how]));
+        let why = paragraph("daemon-died", &[&lost.node, &lost.pid.to_string(), &lost.how]);
+        if !self.miscarry(at, &why) {
+            let job = &mut self.jobs[at];
+            job.suspects.forget();
+            if job.verdict.decide(1) {
+                self.report(&why);
+            }
+            // The others first, because what is left of this one may take a while.
+            let grace_ms = milliseconds(GRACE_AFTER_FAILURE);
+            self.end_connected(at, 1, &ToNode::Terminate { grace_ms });
         }
-        // The others first, because what is left of this one may take a while.
-        let grace_ms = milliseconds(GRACE_AFTER_FAILURE);
-        self.end_connected(at, 1, &ToNode::Terminate { grace_ms });
-        let children: Vec<_> = self.jobs.iter().flat_map(|job| job.nodes.children()).collect();
+        let daemons = self.jobs.iter().flat_map(|job| job.nodes.children());
+        let children: Vec<_> = daemons.chain(self.underway.pids()).collect();
         if let Some(left) = daemon::end_orphans(&self.signals, &children) {
             self.report(&paragraph("daemon-failed", &[&lost.node, &left]));
         }

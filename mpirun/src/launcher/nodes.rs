@@ -515,8 +515,8 @@ impl Nodes {
         here.chain(self.agents.pids()).collect()
     }
 
-    /// All are done: closes the links and waits for the daemons.
-    pub fn dismiss(&mut self) {
+    /// All are done: closes the links and waits for the daemons here. Returns the starter of the others, which ends when they have.
+    pub fn dismiss(&mut self) -> Agents {
         crate::link::write_counts("mpirun", || {
             let mut counts = Counts::default();
             let open = self.links.iter().filter_map(|link| link.channel.as_ref());
@@ -529,6 +529,6 @@ impl Nodes {
                 daemon.wait();
             }
         }
-        self.agents.finish();
+        std::mem::take(&mut self.agents)
     }
 }

@@ -65,6 +65,11 @@ impl Running {
         self.nodes.done() && self.suspects.deadline().is_none()
     }
 
+    /// It has failed, or come to nothing.
+    pub fn is_ending(&self) -> bool {
+        self.stillborn || self.verdict.decided().is_some() || self.nodes.done()
+    }
+
     /// Notes that a rank is connected with processes of another job, or with none any more.
     pub fn link(&mut self, rank: u32, job: u64, on: bool) {
         let ranks = self.links.entry(job).or_default();

@@ -7,6 +7,7 @@
 //! **Birth.** Until the process that asked is connected with the job, whatever goes wrong with it is the answer to the question, and
 //! no failure of anything else. From then on it is a job like any other, connected with the one that asked.
 
+use super::coming::{Arrived, Coming};
 use super::nodes;
 use super::running::{Birth, Running};
 use super::state::{GRACE_AFTER_FAILURE, Launcher, milliseconds};
@@ -14,8 +15,9 @@ use super::suspects::Suspects;
 use super::verdict::Verdict;
 use crate::help::{paragraph, unframed};
 use crate::link::{Ending, FromNode, Mpi, ToNode, portion};
-use crate::plan::Plan;
-use crate::plan::spawned::{self, Known};
+use crate::plan::spawned::{self, Known, Prepared};
+use crate::remote::hub::Gathered;
+use crate::remote::start;
 use oxmpi_wireup::jobs::{JobsReply, JobsRequest, NameVerb, SpawnRequest};
 use std::collections::BTreeMap;
 
@@ -27,12 +29,9 @@ impl Launcher {
     pub(super) fn hear_of_jobs(&mut self, at: usize, rank: u32, request: JobsRequest) {
         match request {
             JobsRequest::Spawn { id, request } => {
-                if let Err(why) = self.spawn(at, rank, id, &request) {
-                    self.answer(
-                        self.jobs[at].id,
-                        rank,
-                        JobsReply::NotStarted { id, why: unframed(&why).to_owned() },
-                    );
+                let birth = Birth { job: self.jobs[at].id, rank, question: id };
+                if let Err(why) = self.spawn(birth, request) {
+                    self.refuse(birth, &why);
                 }
             }
             JobsRequest::Met { id } => {
@@ -76,17 +75,78 @@ impl Launcher {
         }
     }
 
-    /// Plans and starts a job; an error is a paragraph for the user.
-    fn spawn(&mut self, at: usize, rank: u32, question: u32, request: &SpawnRequest) -> Result<(), String> {
-        let asking = &self.jobs[at];
-        if self.interrupted || asking.stillborn {
+    /// The job that a process has asked for comes to nothing; `why` is a paragraph for the user.
+    fn refuse(&mut self, birth: Birth, why: &str) {
+        let why = unframed(why).to_owned();
+        self.answer(birth.job, birth.rank, JobsReply::NotStarted { id: birth.question, why });
+    }
+
+    /// Plans a job, and starts it or the daemons that it needs first; an error is a paragraph for the user.
+    fn spawn(&mut self, birth: Birth, request: SpawnRequest) -> Result<(), String> {
+        let prepared = self.plan(birth, &request)?;
+        self.begin(birth, request, prepared)
+    }
+
+    /// Starts a planned job, or the daemons that it needs elsewhere.
+    fn begin(&mut self, birth: Birth, request: SpawnRequest, prepared: Prepared) -> Result<(), String> {
+        let Some(daemons) = &prepared.request else { return self.launch(prepared, birth, None) };
+        let hub = start::begin(daemons, self.universe.secret.clone(), Some(self.mask))?;
+        self.underway.await_daemons(Coming { birth, request, prepared, hub });
+        Ok(())
+    }
+
+    /// Gives jobs that wait for daemons a turn, and starts those that need not wait any more.
+    pub(super) fn bring_jobs(&mut self) {
+        let (jobs, interrupted) = (&self.jobs, self.interrupted);
+        let goes_on = |birth: &Birth| jobs.iter().any(|job| job.id == birth.job && !job.is_ending());
+        self.underway.keep_wanted(|birth| !interrupted && goes_on(birth));
+        for Arrived { birth, request, prepared, outcome } in self.underway.advance() {
+            let begun = outcome.and_then(|gathered| self.go_on(birth, request, prepared, gathered));
+            if let Err(why) = begun {
+                self.refuse(birth, &why);
+            }
+        }
+    }
+
+    /// The daemons of a job are there. Where their words were needed for the plan it is made again.
+    fn go_on(
+        &mut self,
+        birth: Birth,
+        request: SpawnRequest,
+        prepared: Prepared,
+        gathered: Gathered,
+    ) -> Result<(), String> {
+        self.universe.facts.extend(gathered.facts());
+        let prepared = if prepared.is_guess { self.plan(birth, &request) } else { Ok(prepared) };
+        let is_there = |node: &u32| gathered.nodes.contains_key(node);
+        match prepared {
+            Ok(prepared) if prepared.needs().all(|node| is_there(&node)) => {
+                self.launch(prepared, birth, Some(gathered))
+            }
+            // Meanwhile mpirun has had more machines.
+            Ok(prepared) => {
+                self.underway.give_back(gathered);
+                self.begin(birth, request, prepared)
+            }
+            Err(why) => {
+                self.underway.give_back(gathered);
+                Err(why)
+            }
+        }
+    }
+
+    /// Plans a job from the slots that are left. The names of its nodes are known from then on.
+    fn plan(&mut self, birth: Birth, request: &SpawnRequest) -> Result<Prepared, String> {
+        let asking = self.jobs.iter().find(|job| job.id == birth.job);
+        let Some(asking) = asking.filter(|job| !self.interrupted && !job.stillborn) else {
             return Err("mpirun is ending its jobs".into());
-        }
+        };
         let mut in_use: BTreeMap<String, u32> = BTreeMap::new();
-        for (name, count) in self.jobs.iter().flat_map(|job| &job.on_nodes) {
-            *in_use.entry(name.clone()).or_default() += count;
+        let coming = self.underway.plans().map(|prepared| prepared.plan.on_nodes());
+        for (name, count) in self.jobs.iter().map(|job| job.on_nodes.clone()).chain(coming).flatten() {
+            *in_use.entry(name).or_default() += count;
         }
-        let app = asking.program_of(rank).or(self.line.apps.first()).ok_or("the job has no program")?;
+        let app = asking.program_of(birth.rank).or(self.line.apps.first()).ok_or("the job has no program")?;
         let known = Known {
             first: &self.line,
             app,
@@ -97,24 +157,23 @@ impl Launcher {
             tree: self.universe.tree,
             secret: &self.universe.secret,
             interactive: self.interactive,
+            facts: &self.universe.facts,
         };
-        let (plan, counts) = spawned::plan(&known, request)?;
-        let apps = (0..counts.len()).map(|_| app.clone());
-        let programs = apps.zip(counts.iter().copied()).collect();
-        let birth = Birth { job: asking.id, rank, question };
-        for warning in plan.warnings.clone() {
-            self.report(&warning);
-        }
-        self.launch(plan, programs, birth)
+        let prepared = spawned::plan(&known, request)?;
+        self.universe.names = prepared.plan.names.clone();
+        Ok(prepared)
     }
 
-    /// Starts the daemons of a planned job and tells them what to do.
-    fn launch(
-        &mut self,
-        plan: Plan,
-        programs: Vec<(crate::cli::App, u32)>,
-        birth: Birth,
-    ) -> Result<(), String> {
+    /// Starts the daemons of a planned job that are not there yet, and tells all what to do.
+    fn launch(&mut self, prepared: Prepared, birth: Birth, gathered: Option<Gathered>) -> Result<(), String> {
+        let Prepared { plan, counts, .. } = prepared;
+        let asking = self.jobs.iter().find(|job| job.id == birth.job);
+        let app = asking.and_then(|job| job.program_of(birth.rank)).or(self.line.apps.first());
+        let app = app.cloned().ok_or("the job has no program")?;
+        let programs = counts.into_iter().map(|count| (app.clone(), count)).collect();
+        for warning in &plan.warnings {
+            self.report(warning);
+        }
         let (size, base) = (plan.launch.map.size(), self.universe.next);
         let next = base.checked_add(size).ok_or("mpirun has started more processes than it can number")?;
         let (map, names) = (plan.launch.map.clone(), plan.launch.node_names.clone());
@@ -124,18 +183,18 @@ impl Launcher {
         let of_ranks: Vec<_> = plan.launch.places.iter().map(of_rank).collect();
         let launches = plan.split();
         let libraries = (!self.line.job.no_prefix).then(crate::settings::own_libraries).flatten();
+        let hosts: Vec<String> = match &gathered {
+            None => (0..size).map(|_| plan.hostname.clone()).collect(),
+            Some(_) => (0..size).map(name_of).collect(),
+        };
         let daemons =
-            nodes::start(&launches, &names, &plan.machines, None, libraries.as_deref(), Some(self.mask));
+            nodes::start(&launches, &names, &plan.machines, gathered, libraries.as_deref(), Some(self.mask));
         let daemons = daemons.map_err(|why| paragraph("no-daemon", &[&why.reason, &why.looked_at]))?;
         self.output
             .add_job(self.universe.jobs, base, size, &name_of)
             .map_err(|why| paragraph("output-file", &[&why]))?;
-        let hosts: Vec<String> = (0..size).map(|_| plan.hostname.clone()).collect();
         self.table.add(&hosts, &of_ranks);
-        let mut on_nodes: BTreeMap<String, u32> = BTreeMap::new();
-        for (node, name) in (0..map.nodes()).zip(&names) {
-            *on_nodes.entry(name.clone()).or_default() += map.count(node);
-        }
+        let on_nodes = plan.on_nodes();
         let portion = portion(launches.iter().map(|launch| launch.local_ranks.len()).max().unwrap_or(1));
         let id = plan.launch.job_id;
         let (nodes, feed) = daemons.launch(launches, map.clone())?;
@@ -144,7 +203,6 @@ impl Launcher {
                 self.universe.granted.push((name, slots));
             }
         }
-        self.universe.names = plan.names;
         (self.universe.next, self.universe.jobs) = (next, self.universe.jobs + 1);
         self.jobs.push(Running {
             nodes,
@@ -176,8 +234,10 @@ impl Launcher {
 
     /// A message about a job that nobody is connected with yet. True: it was a failure, and who asked for the job has been told.
     pub(super) fn fail_birth(&mut self, at: usize, node: &str, message: &FromNode) -> bool {
-        let Some(birth) = self.jobs[at].birth else { return self.jobs[at].stillborn };
         let job = &mut self.jobs[at];
+        if job.birth.is_none() {
+            return job.stillborn;
+        }
         let why = match message {
             FromNode::Exited { rank, pid, ending: Ending::Exit(0), mpi: Mpi::Never | Mpi::Finalized } => {
                 let arguments = [&*rank.to_string(), node, &pid.to_string()];
@@ -185,12 +245,18 @@ impl Launcher {
             }
             failure => job.verdict.consider(node, failure),
         };
-        let Some(why) = why else { return false };
+        why.is_some_and(|why| self.miscarry(at, &why))
+    }
+
+    /// Something has gone wrong with a job: where nobody is connected with it yet, it ends, and who asked for it is told. False: it is a job
+    /// like any other.
+    pub(super) fn miscarry(&mut self, at: usize, why: &str) -> bool {
+        let job = &mut self.jobs[at];
+        let Some(birth) = job.birth.take() else { return job.stillborn };
         job.verdict.decide(1);
-        (job.birth, job.stillborn) = (None, true);
+        job.stillborn = true;
         job.nodes.tell_all(&ToNode::Terminate { grace_ms: milliseconds(GRACE_AFTER_FAILURE) });
-        let why = unframed(&why).to_owned();
-        self.answer(birth.job, birth.rank, JobsReply::NotStarted { id: birth.question, why });
+        self.refuse(birth, why);
         true
     }
 
@@ -198,6 +264,7 @@ impl Launcher {
     pub(super) fn note_ended(&mut self, at: usize, rank: u32) {
         self.jobs[at].unlink(rank);
         let asking = self.jobs[at].id;
+        self.underway.keep_wanted(|birth| (birth.job, birth.rank) != (asking, rank));
         for job in &mut self.jobs {
             if job.birth.is_some_and(|birth| birth.job == asking && birth.rank == rank) {
                 (job.birth, job.stillborn) = (None, true);

@@ -1,5 +1,6 @@
 //! The launcher: all jobs that run, what they print, and what every part of the loop needs of both.
 
+use super::coming::Underway;
 use super::mpir;
 use super::output::Output;
 use super::running::{Running, connected};
@@ -9,6 +10,7 @@ use crate::cli::output::AtTimeLimit;
 use crate::help::paragraph;
 use crate::link::{Stream, ToNode};
 use crate::plan::NamedNodes;
+use crate::remote::facts::NodeFacts;
 use crate::signals;
 use oxmpi_wireup::Secret;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -23,6 +25,8 @@ pub(super) const GRACE_AFTER_FAILURE: Duration = Duration::from_secs(1);
 pub(super) struct Launcher {
     /// The first is the command line's, as long as it is there; those that processes have asked for follow.
     pub(super) jobs: Vec<Running>,
+    /// Jobs that wait for their daemons.
+    pub(super) underway: Underway,
     pub(super) signals: signals::Signals,
     /// The mask that mpirun was started with.
     pub(super) mask: libc::sigset_t,
@@ -55,6 +59,8 @@ pub(super) struct Universe {
     pub(super) tree: u64,
     pub(super) secret: Secret,
     pub(super) names: NamedNodes,
+    /// The make of other machines, by node.
+    pub(super) facts: BTreeMap<usize, NodeFacts>,
     /// Nodes that may be used, and their slots where somebody said how many.
     pub(super) granted: Vec<(String, Option<u32>)>,
     /// MPI_UNIVERSE_SIZE of the first job.

@@ -58,9 +58,20 @@ pub struct Plan {
     pub granted: Vec<(String, Option<u32>)>,
     /// The names of all nodes, for jobs that come later.
     pub names: NamedNodes,
+    /// Machines that were planned for and have not said what they are made of: they were taken to be like this one.
+    pub guessed: Vec<u32>,
 }
 
 impl Plan {
+    /// Processes on each node, by its name.
+    pub fn on_nodes(&self) -> BTreeMap<String, u32> {
+        let mut counts = BTreeMap::new();
+        for (node, name) in (0..self.launch.map.nodes()).zip(&self.launch.node_names) {
+            *counts.entry(name.clone()).or_default() += self.launch.map.count(node);
+        }
+        counts
+    }
+
     /// The task of each node's daemon.
     pub fn split(&self) -> Vec<Launch> {
         let job = &self.launch;
@@ -185,7 +196,9 @@ pub fn make(
         .map(|app| placed.processes.iter().filter(|p| p.app == app).count() as u32)
         .collect();
     let universe = line.job.universe.unwrap_or(placed.slots).max(size);
-    let elsewhere = request.is_some().then_some(&options);
+    let is_elsewhere = |process: &map::Process| !machines.here.is_here(process.node);
+    let elsewhere = request.is_some() && placed.processes.iter().any(is_elsewhere);
+    let elsewhere = elsewhere.then_some(&options);
     let programs = programs::programs(line, &counts, universe, &mut known, elsewhere)?;
     let places = placed.processes.iter().map(|p| Place {
         program: u32::try_from(p.app).unwrap_or(u32::MAX),
@@ -238,6 +251,10 @@ pub fn make(
     // A user who names other machines knows of them.
     warnings.extend(allocation.filter(|_| request.is_none()).and_then(|found| found.warning()));
     let granted = granted(&placed);
+    let asked = request.iter().flat_map(|request| &request.nodes).map(|(node, _)| *node);
+    let is_granted = |node: &u32| placed.grants.iter().any(|grant| grant.node == *node as usize);
+    let is_unknown = |node: &u32| !machines.others.contains_key(&(*node as usize));
+    let guessed = asked.filter(|node| is_granted(node) && is_unknown(node)).collect();
     let names = machines.here;
     let (machines, processors) = (in_use, each);
     Ok(Plan {
@@ -251,6 +268,7 @@ pub fn make(
         processors,
         granted,
         names,
+        guessed,
     })
 }
 

@@ -5,8 +5,9 @@
 //! `host` it chooses among them, with `add-host` and `add-hostfile` it names others. Where nobody has said how many slots
 //! there are, cores are counted and more processes may be started than that, as on the command line.
 //!
-//! **Machines.** No daemon is started on another machine for a later job: its slots are no slots for it, and a hint that names it is
-//! refused.
+//! **Machines.** A job needs daemons of its own on the machines that it uses. Their make is known where an earlier job had a
+//! daemon there; so a job is planned first, and daemons are started for the machines in the plan. Where a hint names a machine of which nothing
+//! is known, the daemons of all machines that the job may use come first, and the plan follows when they have said what they are made of.
 //!
 //! **Inherited** are parameters, environment and all that is about output; mapping, ranking and binding are not, unless the hint
 //! `oxmpi_inherit` says so, but for the permission to have more processes than slots. A new job is bound to nothing
@@ -18,6 +19,8 @@ use crate::cli::environment::Change;
 use crate::cli::policy::BindTo;
 use crate::cli::{App, CommandLine, Refusal};
 use crate::help::paragraph;
+use crate::remote::facts::NodeFacts;
+use crate::remote::start::Request;
 use oxmpi_wireup::Secret;
 use oxmpi_wireup::jobs::{SpawnRequest, SpawnedProgram};
 use std::collections::BTreeMap;
@@ -44,6 +47,27 @@ pub struct Known<'a> {
     pub tree: u64,
     pub secret: &'a Secret,
     pub interactive: bool,
+    /// Descriptions of other machines by their daemons, by node.
+    pub facts: &'a BTreeMap<usize, NodeFacts>,
+}
+
+/// A job that can be planned, and what is to be done before it starts.
+#[derive(Debug)]
+pub struct Prepared {
+    pub plan: Plan,
+    /// How many processes of each program.
+    pub counts: Vec<u32>,
+    /// Daemons on other machines that are to be started.
+    pub request: Option<Request>,
+    /// The plan is a guess: it is to be made again when those daemons have said what their machines are made of.
+    pub is_guess: bool,
+}
+
+impl Prepared {
+    /// Nodes on which daemons are to be started.
+    pub fn needs(&self) -> impl Iterator<Item = u32> {
+        self.request.iter().flat_map(|request| &request.nodes).map(|(node, _)| *node)
+    }
 }
 
 /// Hints about one program, as options.
@@ -66,8 +90,8 @@ struct Hinted {
     inherit: bool,
 }
 
-/// Plans the job. Returns the plan and how many processes of each program it has; an error is a paragraph for the user.
-pub fn plan(known: &Known<'_>, request: &SpawnRequest) -> Result<(Plan, Vec<u32>), String> {
+/// Plans the job; an error is a paragraph for the user.
+pub fn plan(known: &Known<'_>, request: &SpawnRequest) -> Result<Prepared, String> {
     let folder = PathBuf::from(OsString::from_vec(request.folder.clone()));
     let mut choices = Vec::with_capacity(request.programs.len());
     let mut line: Option<CommandLine> = None;
@@ -100,7 +124,10 @@ pub fn plan(known: &Known<'_>, request: &SpawnRequest) -> Result<(Plan, Vec<u32>
             None => known.try_plan(&line, request),
         };
         match fits {
-            Ok(plan) => return Ok((plan, counts)),
+            Ok((plan, daemons)) => {
+                let is_guess = !plan.guessed.is_empty();
+                return Ok(Prepared { plan, counts, request: daemons, is_guess });
+            }
             Err(why) => drop(first_why.get_or_insert(why)),
         }
         // The program with most processes among those that may have fewer.
@@ -123,12 +150,7 @@ impl Known<'_> {
         if self.first.job.mapping.oversubscribe == Some(true) {
             return None;
         }
-        self.here().map(|(name, _)| self.left_on(name)).sum()
-    }
-
-    /// Nodes that mpirun was given on its own machine.
-    fn here(&self) -> impl Iterator<Item = &(String, Option<u32>)> {
-        self.granted.iter().filter(|(name, _)| !self.is_elsewhere(name))
+        self.granted.iter().map(|(name, _)| self.left_on(name)).sum()
     }
 
     /// Whether a node, called as mpirun's list has it, is another machine.
@@ -137,22 +159,48 @@ impl Known<'_> {
         node.is_some_and(|node| !self.names.is_here(node))
     }
 
-    fn try_plan(&self, line: &CommandLine, request: &SpawnRequest) -> Result<Plan, String> {
-        let mut survey = survey_later(line, self.names.clone())?;
-        // Other machines are known, and nobody is sent there.
-        survey.request = None;
-        let mut plan = make(line, self.interactive, survey, BTreeMap::new())?;
-        if let Some(&node) = plan.machines.iter().find(|node| !plan.names.is_here(**node as usize)) {
-            return Err(paragraph("spawn-elsewhere", &[&plan.names.names()[node as usize]]));
-        }
+    /// The plan, and the daemons that it needs on other machines.
+    fn try_plan(
+        &self,
+        line: &CommandLine,
+        request: &SpawnRequest,
+    ) -> Result<(Plan, Option<Request>), String> {
+        let survey = survey_later(line, self.names.clone())?;
+        let daemons = survey.request.clone();
+        let mut plan = make(line, self.interactive, survey, self.facts.clone())?;
         plan.launch.secret = self.secret.clone();
         plan.launch.tree = self.tree;
         plan.launch.parent = request.port.clone();
-        // Others are there already.
-        let others: u32 = self.in_use.values().sum();
-        plan.launch.oversubscribed |=
-            others.saturating_add(plan.launch.map.size()) > crate::cores::available();
-        Ok(plan)
+        plan.launch.oversubscribed |= self.is_crowded(&plan);
+        let granted = |name: &str| plan.granted.iter().any(|(granted, _)| granted == name);
+        let is_needed = |node: u32| match plan.guessed.is_empty() {
+            true => plan.machines.contains(&node),
+            false => granted(&plan.names.names()[node as usize]),
+        };
+        let daemons = daemons.map(|mut daemons| {
+            daemons.nodes.retain(|(node, _)| is_needed(*node));
+            daemons
+        });
+        Ok((plan, daemons.filter(|daemons| !daemons.nodes.is_empty())))
+    }
+
+    /// Whether some machine of the plan has more processes than processors, with those that run there already.
+    fn is_crowded(&self, plan: &Plan) -> bool {
+        let mut machines: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
+        for (node, &number) in (0..).zip(&plan.machines) {
+            let is_here = plan.names.is_here(number as usize);
+            let facts = self.facts.get(&(number as usize)).filter(|_| !is_here);
+            let room = facts.map_or_else(crate::cores::available, |facts| facts.processors);
+            // Nodes here are one machine.
+            let of_machine = |name: &str| match is_here {
+                true => !self.is_elsewhere(name),
+                false => plan.launch.node_names[node as usize] == name,
+            };
+            let running = self.in_use.iter().filter(|(name, _)| of_machine(name)).map(|(_, count)| *count);
+            let machine = machines.entry(if is_here { 0 } else { number }).or_insert((running.sum(), room));
+            machine.0 = machine.0.saturating_add(plan.launch.map.count(node));
+        }
+        machines.values().any(|(processes, room)| processes > room)
     }
 
     /// The options of one program, as if they had been given to mpirun.
@@ -206,7 +254,7 @@ impl Known<'_> {
         let limited = self.granted.iter().any(|(name, slots)| slots.is_some() || self.is_elsewhere(name));
         let mut hosts = Vec::new();
         if !hinted.has_hosts && hinted.hostfiles.is_empty() && (limited || !hinted.added.is_empty()) {
-            for (name, _) in self.here() {
+            for (name, _) in self.granted {
                 match self.left_on(name) {
                     None => hosts.push(format!("{}:*", bracketed(name))),
                     Some(0) => {}
@@ -215,20 +263,22 @@ impl Known<'_> {
             }
             if hosts.is_empty() && hinted.added.is_empty() {
                 if self.first.job.mapping.oversubscribe == Some(true) {
-                    hosts.extend(self.here().map(|(name, _)| format!("{}:1", bracketed(name))));
+                    hosts.extend(self.granted.iter().map(|(name, _)| format!("{}:1", bracketed(name))));
                 }
                 if !hosts.is_empty() {
                     return Ok(hosts);
-                }
-                if let (None, Some((name, _))) = (self.here().next(), self.granted.first()) {
-                    return Err(paragraph("spawn-elsewhere", &[name]));
                 }
                 let name = String::from_utf8_lossy(&program.command).into_owned();
                 return Err(paragraph("spawn-no-slots", &[&program.most.to_string(), &name]));
             }
         }
+        // A node that is added is named with its slots below.
+        let bare = |host: &str| host.split(':').next().unwrap_or(host).to_ascii_lowercase();
+        let is_added = |host: &str| hinted.added.iter().any(|added| bare(added) == bare(host));
         for host in &hinted.hosts {
-            hosts.push(self.chosen(host, "host")?);
+            if self.granted.iter().any(|(name, _)| name.eq_ignore_ascii_case(host)) || !is_added(host) {
+                hosts.push(self.chosen(host, "host")?);
+            }
         }
         for host in &hinted.added {
             let known = self.granted.iter().any(|(name, _)| name.eq_ignore_ascii_case(host));
@@ -254,9 +304,6 @@ impl Known<'_> {
         let name_of_grant = |(granted, _): &&(String, Option<u32>)| granted == name;
         if !self.granted.iter().any(|grant| name_of_grant(&grant)) {
             return Err(paragraph("spawn-host", &[name, key]));
-        }
-        if self.is_elsewhere(name) {
-            return Err(paragraph("spawn-elsewhere", &[name]));
         }
         Ok(match (self.left_on(name), count) {
             (None, None) => format!("{}:*", bracketed(name)),
@@ -443,6 +490,10 @@ mod tests {
     }
 
     fn try_spawn(first: &str, used: u32, most: u32, hints: &[(&str, &str)]) -> Result<Vec<u32>, String> {
+        prepare(first, used, most, hints).map(|prepared| prepared.counts)
+    }
+
+    fn prepare(first: &str, used: u32, most: u32, hints: &[(&str, &str)]) -> Result<Prepared, String> {
         let first = line(first);
         let survey = super::super::survey(&first)?;
         let plan = make(&first, false, survey, BTreeMap::new())?;
@@ -457,6 +508,7 @@ mod tests {
             tree: 9,
             secret: &plan.launch.secret,
             interactive: false,
+            facts: &BTreeMap::new(),
         };
         let hints = hints.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         let program =
@@ -466,11 +518,12 @@ mod tests {
             folder: b"/".to_vec(),
             port: "p".into(),
         };
-        let (plan, counts) = super::plan(&known, &request)?;
-        assert_eq!((plan.launch.tree, plan.launch.parent.as_str()), (9, "p"));
-        assert_eq!(plan.launch.programs[0].arguments, [":"]);
-        assert_eq!(plan.launch.map.size(), counts.iter().sum::<u32>());
-        Ok(counts)
+        let prepared = super::plan(&known, &request)?;
+        let launch = &prepared.plan.launch;
+        assert_eq!((launch.tree, launch.parent.as_str()), (9, "p"));
+        assert_eq!(launch.programs[0].arguments, [":"]);
+        assert_eq!(launch.map.size(), prepared.counts.iter().sum::<u32>());
+        Ok(prepared)
     }
 
     #[test]
@@ -495,17 +548,27 @@ mod tests {
     }
 
     #[test]
-    fn other_machines_have_no_slots() {
+    fn machines_have_slots_and_need_daemons() {
         let first = "--host localhost:5,elsewhere:9 -n 2 true";
-        assert_eq!(try_spawn(first, 1, 2, &[]), Ok(vec![2, 2]));
-        let why = try_spawn(first, 1, 3, &[]).expect_err("four are left here");
-        assert!(why.contains("Slots available: 4"), "{why}");
-        for hint in [("host", "elsewhere"), ("add-host", "far")] {
-            let why = try_spawn(first, 1, 1, &[hint]).map_err(|why| why.contains("cannot be started on"));
-            assert_eq!(why, if hint.0 == "host" { Err(true) } else { Ok(vec![1, 1]) }, "{hint:?}");
-        }
-        let why = try_spawn("--host elsewhere:9 -n 1 true", 1, 1, &[]).expect_err("none is here");
-        assert!(why.contains("cannot be started on the node elsewhere"), "{why}");
+        let why = try_spawn(first, 1, 7, &[]).expect_err("13 are left");
+        assert!(why.contains("Slots available: 13"), "{why}");
+        let needed = |first: &str, most: u32, hints: &[(&str, &str)]| {
+            let prepared = prepare(first, 1, most, hints).expect("there is room");
+            let nodes = prepared.request.iter().flat_map(|request| &request.nodes);
+            (nodes.map(|(_, name)| name.clone()).collect::<Vec<_>>(), prepared.is_guess)
+        };
+        let elsewhere = vec!["elsewhere".to_owned()];
+        // Of a machine that has said nothing yet, its daemon is asked, whether or not the job fits without it.
+        assert_eq!(needed(first, 5, &[]), (elsewhere.clone(), true));
+        assert_eq!(needed(first, 1, &[("host", "elsewhere")]), (elsewhere.clone(), true));
+        assert_eq!(needed(first, 1, &[("host", "localhost")]), (Vec::new(), false));
+        assert_eq!(
+            needed(first, 2, &[("host", "far"), ("add-host", "far:4")]),
+            (vec!["far".to_owned()], true)
+        );
+        let (far, guess) = needed(first, 1, &[("host", "localhost"), ("add-host", "u@far")]);
+        assert_eq!((far, guess), (vec!["u@far".to_owned()], true));
+        assert_eq!(needed("--host elsewhere:9 -n 1 true", 2, &[]), (elsewhere, true));
     }
 
     #[test]

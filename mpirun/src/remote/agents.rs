@@ -81,19 +81,41 @@ struct Agent {
     how: Option<(AgentEnd, Instant)>,
 }
 
-#[derive(Debug, Default)]
+/// Agents that wait and those that run; dropping them ends them.
+#[derive(Default)]
 pub struct Agents {
     waiting: VecDeque<Order>,
     running: Vec<Agent>,
     concurrent: usize,
     delay: Duration,
     not_before: Option<Instant>,
+    /// The signal mask that they get in the place of this process's.
+    mask: Option<libc::sigset_t>,
+}
+
+impl std::fmt::Debug for Agents {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Agents").field("waiting", &self.waiting).field("running", &self.running).finish()
+    }
+}
+
+impl Drop for Agents {
+    fn drop(&mut self) {
+        self.end();
+    }
 }
 
 impl Agents {
     pub fn new(orders: Vec<Order>, concurrent: usize, delay: Duration) -> Agents {
         let concurrent = concurrent.max(1);
-        Agents { waiting: orders.into(), running: Vec::new(), concurrent, delay, not_before: None }
+        let (waiting, running) = (orders.into(), Vec::new());
+        Agents { waiting, running, concurrent, delay, not_before: None, mask: None }
+    }
+
+    /// Agents that begin with this signal mask.
+    pub fn with_mask(mut self, mask: Option<libc::sigset_t>) -> Agents {
+        self.mask = mask;
+        self
     }
 
     /// Does what can be done without waiting.
@@ -129,7 +151,7 @@ impl Agents {
                 self.not_before = Some(now + self.delay);
             }
             let (nodes, command) = (order.nodes.clone(), order.words.join(" "));
-            match Agent::start(order) {
+            match Agent::start(order, self.mask) {
                 Ok(agent) => self.running.push(agent),
                 Err(why) => {
                     let how = AgentEnd::Never(why.to_string());
@@ -207,12 +229,27 @@ impl Agents {
         agent.said()
     }
 
+    /// The daemons have ended, and agents are to end by themselves: starts no more of them. When those that still run are to be ended.
+    pub fn retire(&mut self) -> Instant {
+        self.waiting.clear();
+        self.running.iter_mut().for_each(|agent| agent.input = None);
+        Instant::now() + PATIENCE
+    }
+
+    /// All have ended, as far as can be seen without waiting.
+    pub fn have_ended(&mut self) -> bool {
+        self.running.iter_mut().for_each(|agent| {
+            agent.read();
+            agent.look(Instant::now());
+        });
+        self.running.iter().all(|agent| agent.how.is_some())
+    }
+
     /// The daemons have ended: so do agents, or are ended.
     pub fn finish(&mut self) {
         let begin = Instant::now();
-        self.waiting.clear();
+        self.retire();
         for agent in &mut self.running {
-            agent.input = None;
             let left = PATIENCE.saturating_sub(begin.elapsed());
             let left = rustix::event::Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: 0 };
             let mut fds = [PollFd::new(&agent.ended, PollFlags::IN)];
@@ -236,7 +273,7 @@ impl Agents {
 }
 
 impl Agent {
-    fn start(order: Order) -> std::io::Result<Agent> {
+    fn start(order: Order, mask: Option<libc::sigset_t>) -> std::io::Result<Agent> {
         let program = order.words.first().cloned().unwrap_or_default();
         let mut command = Command::new(&program);
         command.args(order.words.iter().skip(1)).envs(order.set.iter().copied());
@@ -248,6 +285,9 @@ impl Agent {
         // SAFETY: the closure makes system calls only, in the child between fork and exec.
         unsafe {
             command.pre_exec(move || {
+                if let Some(mask) = &mask {
+                    signals::set_mask(mask);
+                }
                 rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?;
                 match rustix::process::getppid() == Some(parent) {
                     true => Ok(()),

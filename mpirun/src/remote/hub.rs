@@ -2,6 +2,9 @@
 //! that are.
 //!
 //! It listens only meanwhile: before the first program starts the port is closed again.
+//!
+//! Before there is a job nothing else is to do, and [`Hub::run`] waits. For a later job the loop of mpirun waits for [`Hub::fds`] beside
+//! everything else, until [`Hub::deadline`] at most, and gives it turns, each of which does what can be done at once.
 
 use super::agents::{Agents, Failure};
 use super::facts::NodeFacts;
@@ -13,6 +16,7 @@ use crate::link::{Channel, FromNode, Passed, Peer, unpack};
 use oxmpi_wireup::Secret;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::process::Pid;
 use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
@@ -92,49 +96,68 @@ impl Hub {
 
     /// Until all are there, or one cannot come: then the paragraph that says why, and nothing is left.
     pub fn run(mut self) -> Result<Gathered, String> {
-        let all = self.wait_for_all();
-        match all {
-            Ok(()) => Ok(Gathered { nodes: self.linked, agents: self.agents, secret: self.secret }),
-            Err(why) => {
-                // Daemons that are there end with their links, and agents with their daemons.
-                self.linked.clear();
-                drop(self.reception);
-                self.agents.finish();
-                Err(why)
+        loop {
+            match self.step(true) {
+                Ok(true) => return Ok(self.gathered()),
+                Ok(false) => {}
+                Err(why) => {
+                    self.give_up().finish();
+                    return Err(why);
+                }
             }
         }
     }
 
-    fn wait_for_all(&mut self) -> Result<(), String> {
-        loop {
-            if let Some(failure) = self.agents.turn().into_iter().next() {
-                return Err(self.explain(&failure));
-            }
-            if self.missing() == 0 {
-                return Ok(());
-            }
-            let now = Instant::now();
-            if self.until.is_some_and(|until| until <= now) {
-                return Err(self.late());
-            }
-            self.reception.expire(now);
-            let (connect, ready, linked) = self.wait(now)?;
-            for at in ready.into_iter().rev() {
-                let there = |node| self.linked.contains_key(&node);
-                if let Some(guest) = self.reception.hear(at, there) {
-                    let Guest { node, link, facts } = guest;
-                    self.note_there(node, DaemonRoute::Link(link), facts);
-                    // A message beside it is there already, and would wake nobody.
-                    self.hear_linked(node)?;
-                }
-            }
-            for node in linked {
+    /// Does what can be done without waiting. True: all are there. An error is the paragraph that says why one cannot come.
+    pub fn turn(&mut self) -> Result<bool, String> {
+        self.step(false)
+    }
+
+    /// The daemons, when all are there.
+    pub fn gathered(self) -> Gathered {
+        Gathered { nodes: self.linked, agents: self.agents, secret: self.secret }
+    }
+
+    /// Nobody is waited for any more: daemons that are there end with their links, and agents with their daemons.
+    pub fn give_up(self) -> Agents {
+        self.agents
+    }
+
+    /// Processes that start daemons.
+    pub fn pids(&self) -> Vec<Pid> {
+        self.agents.pids()
+    }
+
+    /// One turn, which waits for something to do, or takes what there is. True: all are there.
+    fn step(&mut self, wait: bool) -> Result<bool, String> {
+        if let Some(failure) = self.agents.turn().into_iter().next() {
+            return Err(self.explain(&failure));
+        }
+        if self.missing() == 0 {
+            return Ok(true);
+        }
+        let now = Instant::now();
+        if self.until.is_some_and(|until| until <= now) {
+            return Err(self.late());
+        }
+        self.reception.expire(now);
+        let (connect, ready, linked) = self.look(now, wait)?;
+        for at in ready.into_iter().rev() {
+            let there = |node| self.linked.contains_key(&node);
+            if let Some(guest) = self.reception.hear(at, there) {
+                let Guest { node, link, facts } = guest;
+                self.note_there(node, DaemonRoute::Link(link), facts);
+                // A message beside it is there already, and would wake nobody.
                 self.hear_linked(node)?;
             }
-            if connect {
-                self.reception.accept(self.missing(), |_| {});
-            }
         }
+        for node in linked {
+            self.hear_linked(node)?;
+        }
+        if connect {
+            self.reception.accept(self.missing(), |_| {});
+        }
+        Ok(self.missing() == 0)
     }
 
     fn missing(&self) -> usize {
@@ -154,14 +177,14 @@ impl Hub {
         })
     }
 
-    /// Descriptors that are ready: the listener, strangers, daemons that are there.
-    fn wait(&self, now: Instant) -> Result<(bool, Vec<usize>, Vec<u32>), String> {
+    /// When a turn is due whatever happens.
+    pub fn deadline(&self) -> Option<Instant> {
         let ends = self.reception.deadline().into_iter();
-        let deadline = ends.chain(self.until).chain(self.agents.deadline()).min();
-        let timeout = deadline.map(|at| {
-            let left = at.saturating_duration_since(now) + Duration::from_millis(1);
-            Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() }
-        });
+        ends.chain(self.until).chain(self.agents.deadline()).min()
+    }
+
+    /// Events to wait for: the listener, strangers, daemons that are there, agents.
+    pub fn fds(&self) -> Vec<PollFd<'_>> {
         let wanted = |channel: &Channel| match channel.unsent() > 0 {
             true => PollFlags::IN | PollFlags::OUT,
             false => PollFlags::IN,
@@ -170,6 +193,17 @@ impl Hub {
         fds.extend(self.reception.strangers().map(|channel| PollFd::new(channel, wanted(channel))));
         fds.extend(self.links().map(|(_, link)| PollFd::new(link, wanted(link))));
         fds.extend(self.agents.fds());
+        fds
+    }
+
+    /// Descriptors that are ready: the listener, strangers, daemons that are there. `wait`: until one is.
+    fn look(&self, now: Instant, wait: bool) -> Result<(bool, Vec<usize>, Vec<u32>), String> {
+        let deadline = if wait { self.deadline() } else { Some(now) };
+        let timeout = deadline.map(|at| {
+            let left = at.saturating_duration_since(now) + Duration::from_millis(wait.into());
+            Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() }
+        });
+        let mut fds = self.fds();
         match poll(&mut fds, timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(why) => return Err(format!("cannot wait for daemons: {why}")),

@@ -48,6 +48,11 @@ const SLURM_SET: &[(&str, &str)] = &[("SLURM_OVERLAP", "1"), ("SLURM_WHOLE", "1"
 
 /// Starts all daemons and waits until they are there.
 pub fn gather(request: &Request) -> Result<Gathered, String> {
+    begin(request, Secret::random().map_err(|why| why.to_string())?, None)?.run()
+}
+
+/// Begins to start all daemons, which know this secret. `mask`: the signal mask that what starts them gets in the place of mpirun's.
+pub fn begin(request: &Request, secret: Secret, mask: Option<libc::sigset_t>) -> Result<Hub, String> {
     let options = &request.options;
     let interfaces = addresses::interfaces()?;
     let own = addresses::reachable(&interfaces, &options.include, &options.exclude)?;
@@ -55,7 +60,6 @@ pub fn gather(request: &Request) -> Result<Gathered, String> {
     let listener = socket::listen(&options.ports)
         .map_err(|why| paragraph("no-port", &[&ports_in_words(options), &why.to_string()]))?;
     let port = listener.local_addr().map_err(|why| why.to_string())?.port();
-    let secret = Secret::random().map_err(|why| why.to_string())?;
     let command = daemon_command(request);
     let launcher = match request.plm {
         Plm::Ssh => options.launcher(command)?,
@@ -81,10 +85,10 @@ pub fn gather(request: &Request) -> Result<Gathered, String> {
             Vec::new()
         }
     };
-    let agents = Agents::new(orders, launcher.concurrent, launcher.delay);
+    let agents = Agents::new(orders, launcher.concurrent, launcher.delay).with_mask(mask);
     // Somebody who types takes the time it takes.
     let timeout = options.timeout.filter(|_| request.plm != Plm::Manual);
-    Hub::new(listener, secret, &request.nodes, agents, timeout)?.run()
+    Hub::new(listener, secret, &request.nodes, agents, timeout)
 }
 
 /// The nodes that the owner of this line starts by its agent: the first node of each part of its nodes.

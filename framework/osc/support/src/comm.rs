@@ -36,6 +36,11 @@ impl Comm {
         // SAFETY: see `new`.
         unsafe { &*self.0 }
     }
+    /// Gives the host.
+    #[inline]
+    pub fn host(&self) -> &Host {
+        &self.1
+    }
     /// Gives the table of services.
     #[inline]
     pub fn services(&self) -> &WinServices {

@@ -141,6 +141,47 @@ fn nobody_waits_for_a_daemon_any_more() {
     }
 }
 
+/// The program without mpirun, and everything that it and an mpirun of its own print.
+fn alone(words: &[&str]) -> Job {
+    let shell = Job::of(Command::new("sh")).args(["-c", "\"$@\" | cat", "sh"]);
+    shell.program("spawn").args(words).weighs(4)
+}
+
+#[test]
+fn a_process_without_mpirun_starts_processes() {
+    if !ours("an mpirun for a process without one") {
+        return;
+    }
+    alone(&["talk", "2"]).run().all_ok(5);
+    alone(&["talk", "2"]).env("OXMPI_MCA_btl", "tcp,self").run().all_ok(5);
+    alone(&["nested", "2"]).run().all_ok(4);
+    alone(&["threads", "1"]).run().all_ok(1 + 4 * 2);
+    alone(&["refused"]).run().all_ok(3);
+    // One mpirun for all, and nothing of it is left when its jobs are over.
+    alone(&["loop", "5"]).start().wait_and_leave_nothing().all_ok(6);
+    let job = Job::of(Command::new(mpi().program("spawn"))).args(["talk", "1"]);
+    let ended = job.env("OXMPI_MPIRUN", "/no/such/mpirun").run().failed();
+    let parts = ["MPI_ERR_SPAWN", "was not started by mpirun", "/no/such/mpirun"];
+    assert!(parts.iter().all(|part| ended.err.contains(part)), "{}", ended.err);
+}
+
+/// A process and the mpirun that it has started end together.
+#[test]
+fn an_mpirun_of_its_own_ends_with_its_process() {
+    if !ours("ends of a process without mpirun") {
+        return;
+    }
+    let job = Job::of(Command::new(mpi().program("spawn")));
+    let folder = job.folder();
+    let mut job = job.args(["stay", "together"]).arg(&folder).start();
+    job.until("the child is up", || folder.join("up").exists());
+    job.launcher().signal(Signal::KILL);
+    job.wait_and_leave_nothing().ended_with(128 + libc::SIGKILL);
+    let ended = alone(&["abort"]).start().wait_and_leave_nothing();
+    assert_eq!(ended.err.matches("MPI_Abort was called").count(), 1, "one report: {}", ended.err);
+    assert!(!ended.out.contains("ok"), "{}", ended.out);
+}
+
 #[test]
 fn several_programs_hints_and_slots() {
     spawn(2, &["multiple"]).run().all_ok(6);

@@ -15,7 +15,7 @@ pub unsafe fn without_blanks<'a>(at: *const c_char, len: usize) -> &'a [u8] {
 }
 
 /// The same, without the blanks before it either.
-fn trimmed(text: &[u8]) -> &[u8] {
+pub fn trimmed(text: &[u8]) -> &[u8] {
     let begin = text.iter().position(|b| *b != b' ').unwrap_or(text.len());
     &text[begin..]
 }

@@ -1,11 +1,12 @@
 //! MPI_Comm_spawn and MPI_Comm_spawn_multiple: arrays of CHARACTER become arrays of strings.
 //!
 //! An array of arguments ends with an element of blanks. Elements of an array lie one behind the other, each as long as the hidden length says; of the arguments
-//! of several commands the first dimension is the command (MPI 5.0 §11.8.3). All of that is read at the root only.
+//! of several commands the first dimension is the command (MPI 5.0 §11.8.3). Blanks before and behind an element do not count
+//! (§11.8.2). All of that is read at the root only.
 
 use crate::abi::{Fint, Handle};
 use crate::dummies::handles::Array;
-use crate::dummies::text::{without_blanks, zero_ended};
+use crate::dummies::text::{trimmed, without_blanks, zero_ended};
 use crate::dummies::{Dummy, len};
 use crate::kinds::{Comm, Info, Kind};
 use crate::sentinels::{is_argv_null, is_argvs_null, is_errcodes_ignore};
@@ -37,7 +38,7 @@ impl Strings {
     unsafe fn until_blanks(first: *const c_char, length: usize, step: usize) -> Strings {
         // SAFETY: the caller's promise.
         let text = |i: usize| unsafe { without_blanks(first.add(i * step * length), length) };
-        Strings::of((0..).map(text).take_while(|text| !text.is_empty()).map(<[u8]>::to_vec))
+        Strings::of((0..).map(text).take_while(|text| !text.is_empty()).map(|text| trimmed(text).to_vec()))
     }
 }
 
@@ -62,7 +63,7 @@ written! { MPI_Comm_spawn: unsafe extern "C" fn(*const c_char, *mut *mut c_char,
     // SAFETY: the caller's arguments and places; those of the root alone are followed.
     unsafe {
         let here = is_root(root, comm);
-        let program = zero_ended(if here { without_blanks(command, command_len) } else { b"" });
+        let program = zero_ended(if here { trimmed(without_blanks(command, command_len)) } else { b"" });
         let mut arguments = (here && !is_argv_null(argv)).then(|| Strings::until_blanks(argv, argv_len, 1));
         let argv = arguments.as_mut().map_or(null_mut(), |all| all.places.as_mut_ptr());
         let (most, info) = if here { (*maxprocs, Info::handle(*info)) } else { (0, NULL_INFO) };
@@ -95,7 +96,7 @@ written! { MPI_Comm_spawn_multiple: Spawn,
     // SAFETY: as above.
     unsafe {
         let n = if is_root(root, comm) { len(count) } else { 0 };
-        let command = |i: usize| without_blanks(commands.add(i * command_len), command_len).to_vec();
+        let command = |i: usize| trimmed(without_blanks(commands.add(i * command_len), command_len)).to_vec();
         let mut programs = Strings::of((0..n).map(command));
         let given = n > 0 && !is_argvs_null(argvs);
         let row = |i: usize| Strings::until_blanks(argvs.add(i * argv_len), argv_len, n);

@@ -140,7 +140,8 @@ impl Instance {
             coll_preparer: prepare_first,
         };
         let sources = ComponentSources { dirs: config.component_dirs, builtin: config.builtin };
-        let settings = Settings { resolver: RwLock::new(resolver), params, sources, logger };
+        let launcher = config.places.prefix.map(|prefix| prefix.join("bin").join("mpirun"));
+        let settings = Settings { resolver: RwLock::new(resolver), params, sources, logger, launcher };
         let instance = Instance::assemble(client, settings, config.level, config.gate, callbacks);
         let instance = Arc::new(instance);
         // SAFETY: `unclaimed` takes an instance, which goes with its table.

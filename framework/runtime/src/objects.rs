@@ -113,6 +113,8 @@ pub(crate) struct Settings {
     /// Where components are looked for that are opened later.
     pub(crate) sources: ComponentSources,
     pub(crate) logger: Logger,
+    /// mpirun of this installation.
+    pub(crate) launcher: Option<PathBuf>,
 }
 
 /// Where components come from: folders, first to last, and descriptors of linked-in ones.

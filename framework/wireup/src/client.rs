@@ -7,6 +7,7 @@ use super::local::Store;
 use super::message::{KEY_LIMIT, RANK_LIMIT, TEXT_LIMIT, ToDaemon, ToRank, VALUE_LIMIT, shorten};
 use super::names::{RANK_VARIABLE, SECRET_VARIABLE, SOCKET_VARIABLE};
 use super::nodes::NodeMap;
+use super::own_launcher::OwnLauncher;
 use super::remote::{Daemon, borrow, unexpected};
 use super::secret::{Secret, random_id};
 use super::shares::Denied;
@@ -17,8 +18,9 @@ use oxmpi_system::locks::Mutex;
 use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::Arc;
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// Where a runtime instance gets its wire-up from.
 #[derive(Debug, Default)]
@@ -64,6 +66,9 @@ pub struct Client {
     /// Numbers of questions about other jobs.
     questions: AtomicU32,
     link: Link,
+    /// Of a process that no launcher started: an mpirun that it has started, and who is just doing so.
+    own: OnceLock<OwnLauncher>,
+    starting: Mutex<()>,
     witness: Option<Witness>,
 }
 
@@ -106,13 +111,16 @@ impl Client {
             keeper: name,
             questions: AtomicU32::new(0),
             link: Link::Daemon(daemon),
+            own: OnceLock::new(),
+            starting: Mutex::default(),
             witness: Some(witness),
         }))
     }
 
     /// A job of this process alone, with a segment and a store of its own.
     pub fn singleton() -> Result<Client, Error> {
-        let facts = JobFacts::alone(random_id()?, own_cores(), super::machine::hostname());
+        let alone = JobFacts::alone(random_id()?, own_cores(), super::machine::hostname());
+        let facts = JobFacts { tree: random_id()?, ..alone };
         let store = Arc::new(Store::new(1));
         Ok(Client {
             facts,
@@ -123,6 +131,8 @@ impl Client {
             keeper: String::new(),
             questions: AtomicU32::new(0),
             link: Link::Local(store),
+            own: OnceLock::new(),
+            starting: Mutex::default(),
             witness: None,
         })
     }
@@ -173,6 +183,8 @@ impl Client {
                 keeper: String::new(),
                 questions: AtomicU32::new(0),
                 link: Link::Local(Arc::clone(&store)),
+                own: OnceLock::new(),
+                starting: Mutex::default(),
                 witness: None,
             })
         };
@@ -235,10 +247,39 @@ impl Client {
         self.published.lock().iter().map(|(key, value)| (key.clone(), value.clone())).collect()
     }
 
+    /// The daemon, of the launcher that started this process or of one that it has started.
+    fn daemon(&self) -> Option<&Daemon> {
+        match &self.link {
+            Link::Daemon(daemon) => Some(daemon),
+            Link::Local(_) => self.own.get().map(|own| &own.daemon),
+        }
+    }
+
+    /// Whether there is an mpirun.
+    pub fn has_launcher(&self) -> bool {
+        self.daemon().is_some()
+    }
+
+    /// Starts an mpirun, this program, for a process that none has started, unless it has been started already; from then on there is one. Waits until it
+    /// is there, which takes as long as a job takes to start. An error: it cannot be started, or this process is one of a job without a launcher.
+    pub fn start_launcher(&self, program: &Path) -> Result<(), Error> {
+        let _starting = self.starting.lock();
+        if self.has_launcher() {
+            return Ok(());
+        }
+        if self.facts.size > 1 {
+            let what = "the ranks of a job in one process have no launcher";
+            return Err(Error::new(ErrorKind::System, what));
+        }
+        // Nobody else does so: the lock is held.
+        let _ = self.own.set(OwnLauncher::start(program, &self.facts, &self.secret)?);
+        Ok(())
+    }
+
     /// Name of the socket of this node's daemon, by which processes of other jobs of the same mpirun get memory of the node
     /// ([`Client::borrow`]); empty: there is no daemon.
     pub fn keeper(&self) -> &str {
-        &self.keeper
+        self.own.get().map_or(&self.keeper, |own| &own.keeper)
     }
 
     /// Gets memory that ranks of another job on this node share under a key ([`Client::share`] there), from the daemon at
@@ -254,23 +295,20 @@ impl Client {
 
     /// Sends words about other jobs to mpirun. False: there is none.
     pub fn ask_of_jobs(&self, request: JobsRequest) -> Result<bool, Error> {
-        match &self.link {
-            Link::Local(_) => Ok(false),
-            Link::Daemon(daemon) => daemon.tell(&ToDaemon::Jobs(request)).map(|()| true),
+        match self.daemon() {
+            None => Ok(false),
+            Some(daemon) => daemon.tell(&ToDaemon::Jobs(request)).map(|()| true),
         }
     }
 
     /// Takes mpirun's next reply to the question of that number, without waiting.
     pub fn try_reply(&self, id: u32) -> Result<Option<JobsReply>, Error> {
-        match &self.link {
-            Link::Local(_) => Ok(None),
-            Link::Daemon(daemon) => daemon.try_reply(id),
-        }
+        self.daemon().map_or(Ok(None), |daemon| daemon.try_reply(id))
     }
 
     /// Forgets replies to a question that nobody takes any more.
     pub fn forget_replies(&self, id: u32) {
-        if let Link::Daemon(daemon) = &self.link {
+        if let Some(daemon) = self.daemon() {
             daemon.forget_replies(id);
         }
     }
@@ -319,6 +357,9 @@ impl Client {
             return Err(Error::new(ErrorKind::TooLarge, message));
         }
         let (node, rank) = (self.facts.node, self.facts.rank);
+        if let Some(daemon) = self.daemon() {
+            return daemon.share(key, bytes);
+        }
         match &self.link {
             Link::Local(store) => {
                 let taken = store.shares(node, |shares| shares.take(rank, key, bytes));
@@ -331,19 +372,19 @@ impl Client {
                 let cannot = |why| Error::system("shared memory cannot be had", why);
                 Ok((memory.try_clone().map_err(cannot)?, first))
             }
+            // There is one, as seen above.
             Link::Daemon(daemon) => daemon.share(key, bytes),
         }
     }
 
     /// Tells the daemon or store that this rank does not ask for that memory any more. Ignores a daemon that is gone.
     pub fn give_up(&self, key: &str) {
-        match &self.link {
-            Link::Local(store) => {
-                store.shares(self.facts.node, |shares| shares.give_up(self.facts.rank, key))
-            }
-            Link::Daemon(daemon) => {
-                let _ = daemon.tell(&ToDaemon::GiveUp { key: key.to_owned() });
-            }
+        // It may be from before the process had an mpirun.
+        if let Link::Local(store) = &self.link {
+            store.shares(self.facts.node, |shares| shares.give_up(self.facts.rank, key));
+        }
+        if let Some(daemon) = self.daemon() {
+            let _ = daemon.tell(&ToDaemon::GiveUp { key: key.to_owned() });
         }
     }
 
@@ -355,10 +396,7 @@ impl Client {
             topic: shorten(topic, KEY_LIMIT).to_owned(),
             text: shorten(text, TEXT_LIMIT).to_owned(),
         };
-        match &self.link {
-            Link::Local(_) => false,
-            Link::Daemon(daemon) => daemon.tell(&message()).is_ok(),
-        }
+        self.daemon().is_some_and(|daemon| daemon.tell(&message()).is_ok())
     }
 
     /// Asks for the end of the job, which comes soon after; the caller ends its own process. False: nobody is there to
@@ -371,9 +409,9 @@ impl Client {
     /// Asks for the end of the job because `peer` does not answer or answers nonsense; where mpirun soon learns how
     /// that rank ended, it reports that and not us. False: nobody is there to report it.
     pub fn abort_for(&self, code: i32, origin: &str, message: &str, peer: Option<u32>) -> bool {
-        match &self.link {
-            Link::Local(_) => false,
-            Link::Daemon(daemon) => {
+        match self.daemon() {
+            None => false,
+            Some(daemon) => {
                 let message = shorten(message, TEXT_LIMIT).to_owned();
                 let origin = shorten(origin, KEY_LIMIT).to_owned();
                 daemon.tell(&ToDaemon::Abort { code, origin, message, peer }).is_ok()
@@ -383,17 +421,14 @@ impl Client {
 
     /// Tells the daemon that MPI is finalized and the process may end at any time. Ignores a daemon that is gone.
     pub fn finalized(&self) {
-        if let Link::Daemon(daemon) = &self.link {
+        if let Some(daemon) = self.daemon() {
             let _ = daemon.tell(&ToDaemon::Finalized);
         }
     }
 
     /// Tells the daemon that MPI is in use again, so that the process must not end before the next `finalized`.
     pub fn resumed(&self) -> Result<(), Error> {
-        match &self.link {
-            Link::Local(_) => Ok(()),
-            Link::Daemon(daemon) => daemon.tell(&ToDaemon::Resumed),
-        }
+        self.daemon().map_or(Ok(()), |daemon| daemon.tell(&ToDaemon::Resumed))
     }
 }
 

@@ -26,7 +26,7 @@
 //! `shares` (memory that ranks of a node share by name) · `client` (and what it talks to: `remote` over the socket, `local` in the process) · `witness` (a
 //! crashing process's last word) · `server` · `topology` (what the node is made of) ·
 //! `hardware` (what a process is bound to) · `mapping` (shared memory in this process) ·
-//! `limits` (of the system, by name) · `other_launcher` (launchers that are not ours) · `machine` (new segments, the host's name).
+//! `limits` (of the system, by name) · `other_launcher` (launchers that are not ours) · `own_launcher` (an mpirun for a process without one) · `machine` (new segments, the host's name).
 
 mod client;
 mod error;
@@ -43,6 +43,7 @@ mod moment;
 mod names;
 mod nodes;
 pub mod other_launcher;
+pub mod own_launcher;
 mod polled;
 pub mod port;
 mod proof;

@@ -2,7 +2,8 @@
 
 use super::remote_state::RemoteState;
 use super::state::Daemon;
-use super::{guard, ranks, relay};
+use super::{guard, ranks, relay, stand_in};
+use crate::launcher::STAND_IN;
 use crate::link::{Channel, FromNode};
 use crate::remote::agents::Agents;
 use crate::remote::subtree::Subtree;
@@ -23,6 +24,7 @@ pub fn main() -> ExitCode {
             Ok(joined) => (1, remote(joined).err()),
             Err(failed) => (failed.status, Some(failed.why)),
         },
+        [STAND_IN] => (1, stand_in::main().err()),
         ["--version"] => {
             println!("oxmpid (oxmpi) {}", version());
             (0, None)

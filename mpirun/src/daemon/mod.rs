@@ -17,7 +17,7 @@
 //! Ranks: `ranks` starts them, `crashes` and `report` say where they were when they ended badly, `calls` and `census` where they
 //! are; `events` hears them; `strangers` and `foreign` find those that another MPI has. Output: `output`, `lines`; input: `feed`. Other machines: `remote_state` is what a daemon there has besides, `remote_work` what
 //! it does, `relay` what it passes on. `own_endings` is the time in which ranks may end by
-//! themselves, `ending` the end, before which `last_words` are written.
+//! themselves, `ending` the end, before which `last_words` are written. `stand_in` is another program, for a process without an mpirun.
 
 mod begin;
 mod calls;
@@ -38,6 +38,7 @@ mod remote_state;
 mod remote_work;
 mod report;
 mod serve;
+mod stand_in;
 mod state;
 mod strangers;
 

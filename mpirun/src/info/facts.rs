@@ -27,9 +27,6 @@ pub fn version(options: &Options) -> String {
     }
 }
 
-/// Kinds of functions and jobs that a user may look for in vain.
-const NOT_THERE: &str = "MPI_Comm_spawn of a process that mpirun did not start (mpi-info --help functions)";
-
 /// The head of a summary.
 pub fn package(known: &AnswerSources) -> Vec<Fact> {
     let abi = registry::component_abi();
@@ -39,7 +36,6 @@ pub fn package(known: &AnswerSources) -> Vec<Fact> {
         fact("MPI API", "mpi-api:version:full", "5.0.0"),
         fact("MPI ABI", "mpi-abi:version:full", "1.0"),
         fact("Component ABI", "mca-abi:version:full", format!("{}.{}", abi.0, abi.1)),
-        fact("Not there yet", "missing", NOT_THERE),
         fact("Prefix", "path:prefix", prefix(known)),
     ]
 }

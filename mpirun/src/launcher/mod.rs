@@ -24,6 +24,7 @@ mod opening;
 mod output;
 mod pump;
 mod running;
+mod singleton;
 mod sink;
 mod spawn;
 mod state;
@@ -41,9 +42,11 @@ use coming::Underway;
 use nodes::LostDaemon;
 use opening::{forwarded, no_daemon, tell_plan, wanted_signals};
 use output::Output;
+use oxmpi_wireup::own_launcher::Identity;
 use running::Running;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+pub(crate) use singleton::STAND_IN;
 use state::{GRACE_AFTER_FAILURE, Launcher, Universe, milliseconds};
 use std::collections::{BTreeMap, HashMap};
 use std::process::ExitCode;
@@ -60,7 +63,14 @@ const CENSUS: Duration = Duration::from_secs(60);
 
 /// The whole program.
 pub fn main() -> ExitCode {
-    let line = match CommandLine::parse(std::env::args_os().skip(1)) {
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    if singleton::is_asked_for(&words) {
+        return match singleton::begin().and_then(|(line, identity)| Launcher::start(&line, Some(identity))) {
+            Ok(launcher) => ExitCode::from(launcher.map_or(0, |mut launcher| launcher.run())),
+            Err(why) => refuse(&why),
+        };
+    }
+    let line = match CommandLine::parse(words) {
         Ok(line) => line,
         Err(Refusal::Clap(why)) => {
             // Where it cannot be printed there is nobody to tell.
@@ -73,7 +83,7 @@ pub fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
     };
-    match Launcher::start(&line) {
+    match Launcher::start(&line, None) {
         Ok(Some(mut launcher)) => ExitCode::from(launcher.run()),
         Ok(None) => ExitCode::SUCCESS,
         Err(why) => refuse(&why),
@@ -89,8 +99,8 @@ fn refuse(why: &str) -> ExitCode {
 }
 
 impl Launcher {
-    /// None: the user wanted to see the plan and no more.
-    fn start(line: &CommandLine) -> Result<Option<Launcher>, String> {
+    /// None: the user wanted to see the plan and no more. `identity`: that of the first job, where it stands for a process.
+    fn start(line: &CommandLine, identity: Option<Identity>) -> Result<Option<Launcher>, String> {
         let limit = line.job.time_limit(std::env::var_os("MPIEXEC_TIMEOUT").as_deref())?;
         let interactive = [rustix::stdio::stdout(), rustix::stdio::stderr()].map(rustix::termios::isatty);
         if line.job.output.xml {
@@ -113,6 +123,9 @@ impl Launcher {
         };
         if let Some(gathered) = &gathered {
             plan.launch.secret = gathered.secret.clone();
+        }
+        if let Some(Identity { job_id, tree, secret }) = identity {
+            (plan.launch.job_id, plan.launch.tree, plan.launch.secret) = (job_id, tree, secret);
         }
         tell_plan(&plan, line)?;
         if line.job.do_not_launch {

@@ -13,6 +13,9 @@ use std::time::Duration;
 /// A whole suite; single tests have limits of their own.
 const LIMIT: Duration = Duration::from_secs(3 * 60 * 60);
 
+/// Slots for programs of MPICH's suite that start processes: more than any of them starts.
+const SPAWN_SLOTS: &str = "--host localhost:256";
+
 /// Where things are.
 pub struct Place<'a> {
     pub root: &'a Path,
@@ -156,6 +159,10 @@ pub fn mpich(place: &Place, part: Part<'_>, timeout: u32) -> Result<Results, Str
         .args(["--mpirun", &programs.launcher])
         .env("ENDPOINT_PROGRAMS", &programs.folder)
         .args(["--timeout", &timeout.to_string(), "--dtp", "small"]);
+    // Some count the slots that are left, and wait for ever where there are none. Further options name nodes of their own.
+    if !place.mpirun_options.contains("host") {
+        command.args(["--spawn-args", SPAWN_SLOTS]);
+    }
     for (option, value) in [("--dirs", part.dirs), ("--only", part.only)] {
         if let Some(value) = value {
             command.args([option, value]);

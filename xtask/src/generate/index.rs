@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 /// Features that a program may look for in vain, first of all.
 const NOT_THERE: &str = "\
-Not there yet, whatever the tables say of single functions: **networks** but TCP on hardware (InfiniBand, RoCE and Cray's have run on devices in software), **starting processes** for a process that mpirun did not start (MPI_Comm_spawn gives MPI_ERR_SPAWN).
+Not there yet, whatever the tables say of single functions: **networks** but TCP on hardware (InfiniBand, RoCE and Cray's have run on devices in software).
 
 ";
 

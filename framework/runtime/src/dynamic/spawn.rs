@@ -8,9 +8,12 @@ use oxmpi_mca::Entry;
 use oxmpi_wireup::jobs::{JobsReply, JobsRequest, SPAWN_LIMIT, SpawnRequest, SpawnedProgram};
 use oxmpi_wireup::port::{Met, Port};
 use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// Another mpirun for a process that none has started.
+const LAUNCHER: &str = "OXMPI_MPIRUN";
 /// How long the reason may be on its way behind a link that has broken.
 const REASON: Duration = Duration::from_secs(5);
 /// How long a new job's processes try to reach those who started them.
@@ -114,6 +117,7 @@ impl Asked<'_> {
     fn start(&mut self, entry: &mut Entry, programs: Vec<SpawnedProgram>) -> Result<Met, Error> {
         let spawn = |why: oxmpi_wireup::Error| Error::new(ErrorKind::Spawn, why.message);
         let instance = self.instance;
+        instance.have_launcher()?;
         let mut port = Port::of_tree(instance.client().secret()).map_err(spawn)?;
         let folder = std::env::current_dir().unwrap_or_default().into_os_string().into_vec();
         let request = SpawnRequest { programs, folder, port: port.name().to_string() };
@@ -125,7 +129,7 @@ impl Asked<'_> {
             return Err(Error::new(ErrorKind::Spawn, what));
         }
         if !instance.client().ask_of_jobs(JobsRequest::Spawn { id: self.id, request }).map_err(spawn)? {
-            let what = "this process was not started by mpirun, so nobody can start others for it";
+            let what = "there is no mpirun that could start processes";
             return Err(Error::new(ErrorKind::Spawn, what));
         }
         let mut met = None;
@@ -153,6 +157,26 @@ impl Asked<'_> {
 }
 
 impl Instance {
+    /// Sees to it that there is an mpirun: a process that none has started starts one of its own, which stands beside the library, or is named by a
+    /// variable.
+    fn have_launcher(&self) -> Result<(), Error> {
+        if self.client().has_launcher() {
+            return Ok(());
+        }
+        let named = std::env::var_os(LAUNCHER).filter(|path| !path.is_empty()).map(PathBuf::from);
+        let program = named.or_else(|| self.settings().launcher.clone());
+        let why = match program {
+            None => "the library is in no installation".to_owned(),
+            Some(program) => match self.client().start_launcher(&program) {
+                Ok(()) => return Ok(()),
+                Err(why) => why.message,
+            },
+        };
+        let what =
+            format!("this process was not started by mpirun, and has none that starts others for it: {why}");
+        Err(Error::new(ErrorKind::Spawn, what))
+    }
+
     /// The inter-communicator with those who started this job; called by all its processes while they start. `None`: nobody did.
     pub fn meet_parent(&self, entry: &mut Entry) -> Result<Option<Arc<Communicator>>, Error> {
         let port = self.facts().parent.clone();

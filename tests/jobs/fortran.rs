@@ -19,6 +19,9 @@ fn compiled(source: &str, options: &[&str], variables: &[(&str, &str)]) -> Optio
     }
     let values: String = variables.iter().map(|(_, value)| format!("_{value}")).collect();
     let program = mpi().programs().join(format!("{}{values}", source.replace('.', "_")));
+    // Compilers leave files of modules where they are started, and other tests compile the same source at the same time.
+    let folder = program.with_extension("modules");
+    std::fs::create_dir_all(&folder).expect("a folder for modules");
     let output = Command::new(mpi().bin("mpifort"))
         .args(["-g", "-O1", "-Wall", "-o"])
         .arg(&program)
@@ -27,8 +30,7 @@ fn compiled(source: &str, options: &[&str], variables: &[(&str, &str)]) -> Optio
         .env("OMPI_FC", "gfortran")
         .env("OXMPI_FORTRAN_CACHE", mpi().programs().join("fortran-modules"))
         .envs(variables.iter().copied())
-        // Compilers leave files of modules where they are started.
-        .current_dir(mpi().programs())
+        .current_dir(&folder)
         .output()
         .expect("mpifort runs");
     let said = String::from_utf8_lossy(&output.stderr);

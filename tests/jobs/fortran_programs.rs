@@ -26,6 +26,9 @@ fn made(name: &str) -> PathBuf {
 /// Compiles and links sources of the folder, and files of other places, by a wrapper; what it said.
 fn compile(wrapper: &str, sources: &[&str], to: &Path, options: &[&str]) -> String {
     let sources = sources.iter().map(|source| root().join(FOLDER).join(source));
+    // Compilers leave files of modules where they are started, and other tests compile at the same time.
+    let folder = to.with_extension("modules");
+    std::fs::create_dir_all(&folder).expect("a folder for modules");
     let output = Command::new(mpi().bin(wrapper))
         .args(["-g", "-O1", "-o"])
         .arg(to)
@@ -33,8 +36,7 @@ fn compile(wrapper: &str, sources: &[&str], to: &Path, options: &[&str]) -> Stri
         .args(options)
         .env("OMPI_FC", "gfortran")
         .env("OXMPI_FORTRAN_CACHE", mpi().programs().join("fortran-modules"))
-        // Compilers leave files of modules where they are started.
-        .current_dir(mpi().programs())
+        .current_dir(&folder)
         .output()
         .expect("the wrapper runs");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

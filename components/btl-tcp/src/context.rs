@@ -39,7 +39,7 @@ pub struct Context {
     pub poller: Poller,
     pub door: Arc<Door>,
     pub timer: Timer,
-    /// By slot; none ever goes.
+    /// By slot; none ever goes, but one that is shut has no memory of its own.
     pub streams: Vec<Stream>,
     /// Slots by process and its context.
     by_peer: HashMap<(u32, u16), usize>,

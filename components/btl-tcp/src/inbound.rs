@@ -72,6 +72,12 @@ impl Inbound {
         (self.start, self.end) = (0, 0);
     }
 
+    /// Gives the memory back, with what is in it. The next connection gets some again.
+    pub fn release(&mut self) {
+        self.forget();
+        self.bytes = Box::default();
+    }
+
     /// Whether the buffer has something that was not looked at yet.
     pub fn is_empty(&self) -> bool {
         self.start == self.end

@@ -63,8 +63,12 @@ impl Tcp {
         s.broken = false;
     }
 
+    /// Ends a stream for good. Its slot stays, its memory does not: a process may see many others come and go.
     pub(crate) fn shut(&self, cx: &mut Context, slot: usize) {
         self.disconnect(cx, slot, Link::Shut);
+        let s = &mut cx.streams[slot];
+        s.inn.release();
+        s.out.release();
     }
 
     /// The connection is broken: it is made again.

@@ -45,6 +45,13 @@ impl Outbound {
         self.ring.begin()
     }
 
+    /// Gives the memory back, if nothing is in it that waits for an acknowledgement.
+    pub fn release(&mut self) {
+        if self.is_settled() {
+            self.ring.release();
+        }
+    }
+
     /// Puts a message behind all others; false: no room.
     pub fn push(&mut self, kind: Kind, msg: &Message<'_>, acked: u64) -> bool {
         let total = msg.total_len();

@@ -26,12 +26,10 @@ pub fn says(ended: &Ended, parts: &[&str]) {
 }
 
 #[test]
-fn what_is_not_there_is_said() {
-    if !ours("what is not there") {
+fn what_is_there_is_said() {
+    if !ours("what is there") {
         return;
     }
-    let said = tool("mpi-info", &[]).passed();
-    says(&said, &["Not there yet", "MPI_Comm_spawn"]);
     says(&tool("mpi-info", &["--config"]).passed(), &["mpi_f08: yes", "C++ bindings: no"]);
 }
 
@@ -73,7 +71,7 @@ fn pages_are_there() {
             );
         }
     }
-    assert!(pointers >= 3, "{pointers}");
+    assert!(pointers >= 2, "{pointers}");
 }
 
 /// Names of pages in a text, `docs/NAME.md`, as topics.

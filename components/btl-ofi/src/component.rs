@@ -76,6 +76,14 @@ impl Component for OfiComponent {
                 "all processes are on this node, so no provider is looked at",
             );
         }
+        for (index, because) in [
+            (index::PROVIDER_EXCLUDE, "empty: no provider is left out"),
+            (index::DOMAIN, "empty: the first that does not loop back"),
+        ] {
+            if params.text(index).is_empty() {
+                answers.as_set(index, because);
+            }
+        }
         for (index, value) in
             [(index::EAGER_LIMIT, settings.eager_limit), (index::RNDV_EAGER_LIMIT, settings.rndv_eager_limit)]
         {

@@ -180,6 +180,12 @@ pub fn of_host(r: &Resolved, params: &HostParams, process: &Process) -> InForce 
         "rcache_base_max_bytes" if params.keeping.bytes == 0 => yes("", "0: as much as the device allows"),
         "opal_abort_delay" if params.abort_delay == 0 => yes("", "0: a process aborts at once"),
         "mpi_spc_attach" if empty => yes("", "empty: no counter is kept"),
+        "io_ompio_num_aggregators" if params.files.num_aggregators.is_none() => {
+            let nodes = process.job.job_size.div_ceil(process.job.local_size.max(1));
+            yes(&nodes.to_string(), "-1: one on each node")
+        }
+        "io_ompio_bytes_per_agg" if params.files.buffer.is_none() => yes("16m", "0: 16m"),
+        "io_ompio_record_file_offset_info" => yes("", "nothing is recorded, whatever is set"),
         "opal_signal" if empty => yes("", "empty: no signal is caught"),
         "mca_base_component_path" if empty => yes("", "empty: the library's own directory alone"),
         _ => InForce::as_set(r),

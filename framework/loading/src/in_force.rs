@@ -185,6 +185,9 @@ pub fn of_host(r: &Resolved, params: &HostParams, process: &Process) -> InForce 
             yes(&nodes.to_string(), "-1: one on each node")
         }
         "io_ompio_bytes_per_agg" if params.files.buffer.is_none() => yes("16m", "0: 16m"),
+        "io_ompio_verbose_info_parsing" if params.files.tells_hints == 0 => {
+            yes("", "0: no rank reports hints")
+        }
         "io_ompio_record_file_offset_info" => yes("", "nothing is recorded, whatever is set"),
         "opal_signal" if empty => yes("", "empty: no signal is caught"),
         "mca_base_component_path" if empty => yes("", "empty: the library's own directory alone"),

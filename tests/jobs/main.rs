@@ -11,7 +11,7 @@
 //! `launches` (limits of the system, other launchers, programs of another MPI) ·
 //! `logins` (a fixed list over `machines` made of namespaces) · `nodes` (several nodes on this machine) · `ofi` (libfabric) · `one_sided` (conjugate gradients and patches) ·
 //! `ports` (jobs that meet) · `spawn` (jobs that processes ask for) ·
-//! `shm_collectives` (collectives of one node) · `rails` (a network that fails) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
+//! `shm_collectives` (collectives of one node) · `han_collectives` (collectives of several) · `rails` (a network that fails) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
 //! and a second one) · `rdma` (windows that osc-rdma serves) · `soak` (the report of the soak tests, and their verdicts) · `tcp` (networks) ·
 //! `ugni` (Gemini and Aries, on their library in software) · `unreachable` (calls that need a process which no transport reaches) ·
 //! `tuned_collectives` (coll-tuned) · `values` (of parameters, in force) · `verbs` (RDMA, on a device in software) · `verbs_kernels` (global arrays and a stencil on it) ·
@@ -36,6 +36,7 @@ mod files_faults;
 mod first_hour;
 mod fortran;
 mod fortran_programs;
+mod han_collectives;
 mod idle;
 mod info;
 mod launches;

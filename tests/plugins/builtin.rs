@@ -21,7 +21,7 @@ macro_rules! built_in {
 }
 
 built_in! {
-    OFI: btl_ofi, SELF: btl_self, SHM: btl_shm, TCP: btl_tcp, TEMPLATE: btl_template, UGNI: btl_ugni, VERBS: btl_verbs, BASIC: coll_basic, COLL_SHM: coll_shm,
+    OFI: btl_ofi, SELF: btl_self, SHM: btl_shm, TCP: btl_tcp, TEMPLATE: btl_template, UGNI: btl_ugni, VERBS: btl_verbs, BASIC: coll_basic, HAN: coll_han, COLL_SHM: coll_shm,
     TUNED: coll_tuned, COLL_TEMPLATE: coll_template, OB1: pml_ob1, PT2PT: osc_pt2pt, RDMA: osc_rdma, PML_TEMPLATE: pml_template, OSC_TEMPLATE: osc_template,
     UFS: fs_ufs, NFS: fs_nfs, LUSTRE: fs_lustre, FS_TEMPLATE: fs_template, POSIX: fbtl_posix, URING: fbtl_uring, FBTL_TEMPLATE: fbtl_template,
     INDIVIDUAL: fcoll_individual, TWOPHASE: fcoll_twophase, FCOLL_TEMPLATE: fcoll_template,

@@ -1,4 +1,4 @@
-/* Collectives of one node, by what the argument names:
+/* Collectives of all kinds, by what the argument names:
  *   mixed N    N rounds of all kinds and sizes on several communicators in turn
  *   threads N  a communicator for each of four threads, N rounds each at the same time
  *   killed     rank 1 kills itself while the others wait for it in a collective

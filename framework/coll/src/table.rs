@@ -6,7 +6,7 @@ use oxmpi_datatype::{TypeDesc, kernel::OpDesc};
 use oxmpi_mca::{MsgStatus, Place, RequestHeader, Status, StrRef, ThreadCtx, Version, WakingWord};
 
 /// Version of this contract: minors append slots, a major may do anything.
-pub const VERSION: Version = Version { major: 2, minor: 2, patch: 0 };
+pub const VERSION: Version = Version { major: 2, minor: 3, patch: 0 };
 /// The framework's name, as descriptors and file names have it.
 pub const FRAMEWORK: &str = "coll";
 /// Version of [`CollTable`]'s layout.
@@ -196,12 +196,23 @@ pub struct CollServices {
     /// Writes down a step that writes further steps when the plan has come to it, from what was received until then. For plans only;
     /// elsewhere NOT_SUPPORTED. Hosts of coll 2.0 do not have it: see [`CollServices::can_extend`].
     pub extend: extern "C" fn(*const CollComm, f: ExtendFn, ctx: *mut c_void) -> Status,
+    /// Runs a collective of a part, as `call` does, for a rank whose data did not come: the rank takes part in all messages of the collective, and
+    /// each that it would send ends its receive with `error`, as `send_failure` says. So the others do not wait for it, and hear that what they get is
+    /// not known. What it receives is what others send. Answers as `call`, or BAD_PARAM: `error` is none. In plans NOT_SUPPORTED. Hosts of coll 2.2 do not have
+    /// it: see [`CollServices::can_lose`].
+    pub call_lost:
+        extern "C" fn(view: *const CollComm, which: u32, args: *const CollArgs, error: Status) -> Status,
 }
 
 impl CollServices {
     /// Whether the host's table reaches to `extend`.
     pub fn can_extend(&self) -> bool {
         self.size as usize >= core::mem::offset_of!(CollServices, extend) + size_of::<ExtendFn>()
+    }
+
+    /// Whether the host's table reaches to `call_lost`; then it knows [`part::ALL`], too.
+    pub fn can_lose(&self) -> bool {
+        self.size as usize >= core::mem::offset_of!(CollServices, call_lost) + size_of::<usize>()
     }
 }
 
@@ -213,6 +224,8 @@ pub mod part {
     pub const LEADERS: u32 = 1;
     /// The ranks with this rank's number on their nodes.
     pub const ACROSS: u32 = 2;
+    /// All ranks, in their order: for collectives that a component hands on to those below it. Hosts of coll 2.2 answer BAD_PARAM.
+    pub const ALL: u32 = 3;
 }
 
 /// Collectives by number: their places in [`CollTable`].
@@ -496,7 +509,7 @@ impl CollOffer {
 const _: () = {
     use core::mem::size_of;
     assert!(size_of::<CollComm>() == 64);
-    assert!(size_of::<CollServices>() == 192);
+    assert!(size_of::<CollServices>() == 200);
     assert!(size_of::<CollArgs>() == 120);
     assert!(size_of::<CollTable>() == 184);
     assert!(size_of::<Neighbors>() == 32);

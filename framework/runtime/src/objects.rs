@@ -41,7 +41,7 @@ use oxmpi_loading::values::HostParams;
 use oxmpi_loading::values::Values;
 use oxmpi_mca::host::ProgressFn;
 use oxmpi_mca::request::RequestOps;
-use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{
     AmReceive, Cri, Descriptor, Entry, HostTable, JobInfo, MsgStatus, RequestHeader, Status, WakingWord,
 };
@@ -311,6 +311,8 @@ pub(crate) struct StackParts {
     pub(crate) made: Mutex<Vec<Box<Arc<Communicator>>>>,
     /// Memory of the node, and the part that shares it.
     pub(crate) memory: Mutex<Vec<(Arc<Communicator>, SharedMemory)>>,
+    /// The status that is sent in place of data, in a collective that takes part without; 0: there is data. Used by the one thread of the collective.
+    pub(crate) lost: AtomicI32,
 }
 
 /// Kind of an operation.

@@ -5,7 +5,7 @@ mod common;
 
 use common::{Basic, Form, Thread, config, job_on};
 use oxmpi_coll::{Coll, CollArgs, CollComm, CollFn, CollModule, CollTable, part, step, which};
-use oxmpi_datatype::Base;
+use oxmpi_datatype::{Base, TypeDesc};
 use oxmpi_mca::{Component, Host, JobInfo, MsgStatus, OpenError, Params, Place, Status, StrRef, WakingWord};
 use oxmpi_runtime::coll::Slot;
 use oxmpi_runtime::request::Header;
@@ -36,6 +36,7 @@ const fn only(barrier: CollFn, waits: [Option<CollFn>; 2]) -> CollTable {
     table.version = 1;
     table.barrier = Some(barrier);
     [table.bcast, table.reduce] = waits;
+    table.scan = Some(in_all);
     table
 }
 
@@ -145,6 +146,36 @@ extern "C" fn barrier(module: *mut c_void, comm: *const CollComm, args: *const C
     status
 }
 
+/// Broadcasts in the part of all ranks: one in which the root takes part without data, and one with.
+extern "C" fn in_all(_: *mut c_void, comm: *const CollComm, _: *const CollArgs) -> Status {
+    // SAFETY: the host's communicator and table.
+    let (comm, s) = unsafe { (&*comm, &*(*comm).services) };
+    assert!(s.can_lose());
+    let (mut sub, mut view) = (null_mut(), MaybeUninit::uninit());
+    assert_eq!((s.sub_comm)(comm, part::ALL, StrRef::of("nest"), &mut sub), Status::OK);
+    assert_eq!((s.sub_view)(comm, sub, view.as_mut_ptr()), Status::OK);
+    // SAFETY: filled.
+    let view: &CollComm = unsafe { view.assume_init_ref() };
+    assert_eq!((view.rank, view.num_ranks), (comm.rank, comm.num_ranks));
+    let int = TypeDesc::basic(Base::I32).expect("a basic type");
+    let mut data = [comm.rank as i32 + 7];
+    let args = CollArgs {
+        recvbuf: data.as_mut_ptr().cast(),
+        recvcount: 1,
+        recvtype: &int,
+        ..CollArgs::NONE
+    };
+    assert_eq!((s.call_lost)(view, which::BCAST, &args, Status::OK), Status::BAD_PARAM, "no error");
+    if comm.rank == 0 {
+        (s.call_lost)(view, which::BCAST, &args, Status::UNREACHABLE);
+    } else {
+        assert_eq!((s.call)(view, which::BCAST, &args), Status::UNREACHABLE);
+    }
+    let second = (s.call)(view, which::BCAST, &args);
+    assert_eq!(data, [7], "the second one has data");
+    second
+}
+
 /// The word that planned barriers wait for.
 static DOOR: WakingWord = WakingWord::new(0);
 
@@ -213,6 +244,18 @@ fn barriers_in_two_levels_keep_everybody_together() {
                 assert_eq!(Thread::main(instance).barrier(&world), Status::OK);
                 assert!(came.iter().all(|c| c.load(Ordering::Acquire) >= turn), "turn {turn} on {nodes:?}");
             }
+        });
+    }
+}
+
+/// Ranks that wait for one without data hear of it, whatever their places, and the next collective of the part works.
+#[test]
+fn a_rank_takes_part_without_data() {
+    for nodes in [&[0, 0, 0][..], &[0, 1, 0, 1, 2]] {
+        job_on(nodes, with_nest, |instance| {
+            let world = instance.world();
+            // SAFETY: the arguments point to nothing.
+            assert_eq!(unsafe { world.scan(&mut Thread::main(instance).entry(), &CollArgs::NONE) }, Status::OK);
         });
     }
 }

@@ -21,6 +21,7 @@ linked_in! {
     BTL_VERBS = btl_verbs::descriptor;
     PML_OB1 = pml_ob1::descriptor;
     COLL_BASIC = coll_basic::descriptor;
+    COLL_HAN = coll_han::descriptor;
     COLL_SHM = coll_shm::descriptor;
     COLL_TUNED = coll_tuned::descriptor;
     OSC_PT2PT = osc_pt2pt::descriptor;

@@ -2,14 +2,14 @@
 //!
 //! A check gives what a rank does. [`Job::group`] and [`Job::between`] run it in every *way*: with every variant of the setup's
 //! parameters; with sends that complete at once and with sends that wait for their receives (which then may land in any order, as large
-//! messages do); by the functions of the table and by plans that are made and then done; with the ranks on one node and on two. A
+//! messages do); by the functions of the table and by plans that are made and then done; with the ranks on one node and on two, or as the setup says. A
 //! way that the component does not offer (no plans, a collective missing, no inter-communicators) is passed over.
 
 use crate::host::Opened;
 use crate::net::Net;
 use crate::rank::Rank;
 use crate::services::SERVICES;
-use crate::setup::Setup;
+use crate::setup::{Nodes, Setup};
 use crate::view::View;
 use core::cell::{Cell, UnsafeCell};
 use core::ptr::null;
@@ -43,8 +43,7 @@ struct RunSettings {
     params: Vec<(String, String)>,
     synchronous: bool,
     planned: bool,
-    /// Ranks are dealt to so many nodes in turn.
-    nodes: u32,
+    nodes: Nodes,
     /// After so many operations the net is dead.
     dies_after: usize,
     /// Pairs of ranks that do not reach each other, the lower one first; of two groups the second's follow the first's.
@@ -115,8 +114,9 @@ impl Job<'_> {
     ) -> bool {
         let params = self.params(&self.setup.variants[variant]);
         let before = self.runs();
+        let nodes = self.setup.nodes.first().copied().unwrap_or(Nodes::InTurn(1));
         let settings =
-            RunSettings { params, synchronous, planned: false, nodes: 1, dies_after, cut: Vec::new() };
+            RunSettings { params, synchronous, planned: false, nodes, dies_after, cut: Vec::new() };
         self.run([n, 0], &settings, &main);
         self.runs() > before
     }
@@ -135,15 +135,18 @@ impl Job<'_> {
         for variant in &self.setup.variants {
             for synchronous in [false, true] {
                 for planned in [false, true] {
-                    let nodes = 1 + u32::from(synchronous != planned);
-                    run(&RunSettings {
-                        params: self.params(variant),
-                        synchronous,
-                        planned,
-                        nodes,
-                        dies_after: usize::MAX,
-                        cut: cut.to_vec(),
-                    });
+                    let usual = [Nodes::InTurn(1 + u32::from(synchronous != planned))];
+                    let wanted = &self.setup.nodes[..];
+                    for nodes in if wanted.is_empty() { &usual } else { wanted } {
+                        run(&RunSettings {
+                            params: self.params(variant),
+                            synchronous,
+                            planned,
+                            nodes: *nodes,
+                            dies_after: usize::MAX,
+                            cut: cut.to_vec(),
+                        });
+                    }
                 }
             }
         }

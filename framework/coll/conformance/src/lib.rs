@@ -46,7 +46,7 @@ pub use job::{Check, Job, TableSlot};
 pub use linkme;
 pub use plan::Plan;
 pub use rank::Rank;
-pub use setup::Setup;
+pub use setup::{Nodes, Setup};
 
 /// Registers a check: `check!(name, needs: [bcast, gather], |job| { … });`.
 #[macro_export]

@@ -41,7 +41,11 @@ fn start_send(
     tag: i32,
 ) -> Result<(&'static View, usize), Status> {
     let (view, line) = line(comm, to, tag)?;
-    Ok((view, view.net.start_send(view.me(), what, line)?))
+    let started = match view.lost() {
+        Status::OK => view.net.start_send(view.me(), what, line)?,
+        error => view.net.start_failure(view.me(), error, line)?,
+    };
+    Ok((view, started))
 }
 
 fn start_recv(

@@ -4,6 +4,7 @@
 //! A part's collectives are those of the component that the setup names, opened beside the one under test.
 
 use crate::host::Opened;
+use crate::setup::Nodes;
 use crate::view::{PartComponent, View};
 use crate::{messages, nodes};
 use core::ffi::c_void;
@@ -42,6 +43,7 @@ pub const SERVICES: CollServices = CollServices {
     call,
     send_failure: messages::send_failure,
     extend: in_plans::extend,
+    call_lost,
 };
 
 mod in_plans {
@@ -106,7 +108,7 @@ impl View {
         let opened = Opened::new(parts, &[], self.me(), &self.net);
         let mine: Vec<u32> = members.iter().map(|member| self.mine[*member as usize]).collect();
         let context = self.context * 1000 + number;
-        let mut view = View::new(&self.net, &opened, self.name, context, rank, mine.clone(), mine, 1);
+        let mut view = View::new(&self.net, &opened, self.name, context, rank, mine.clone(), mine, Nodes::InTurn(1));
         view.nodes = renumbered(members.iter().map(|member| self.node_of(*member)));
         let (mut offer, seen) = (CollOffer::NONE, view.seen(comm));
         let status = (opened.module.comm_query)(opened.module.state, &seen, &mut offer);
@@ -148,6 +150,22 @@ extern "C" fn call(comm: *const CollComm, which: u32, args: *const CollArgs) -> 
     let table = unsafe { &*below.offer.table };
     let Some(function) = slot(table, which) else { return Status::NOT_SUPPORTED };
     function(below.offer.module, comm, args)
+}
+
+extern "C" fn call_lost(
+    comm: *const CollComm,
+    which: u32,
+    args: *const CollArgs,
+    error: Status,
+) -> Status {
+    let view = View::of(comm);
+    if !error.is_err() {
+        view.violation(format!("takes part without data because of {error}, which is no error"));
+    }
+    view.set_lost(error);
+    let status = call(comm, which, args);
+    view.set_lost(Status::OK);
+    status
 }
 
 /// A collective by its number.

@@ -2,11 +2,12 @@
 
 use crate::host::Opened;
 use crate::net::Net;
+use crate::setup::Nodes;
 use oxmpi_coll::{CollComm, CollOffer, flag, part};
 use oxmpi_mca::sync::Ordering;
 use oxmpi_mca::{Place, Status};
 use oxmpi_testing::JobState;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64};
 use std::sync::{Arc, Mutex};
 
 /// One rank's view of the net. A communicator's `comm` points to it.
@@ -24,6 +25,8 @@ pub struct View {
     pub nests: bool,
     pub shared: Arc<JobState>,
     asked: AtomicBool,
+    /// The error that goes in place of data.
+    lost: AtomicI32,
     /// Collective services called so far: alike in all ranks.
     pub calls: AtomicU64,
     plans: AtomicU64,
@@ -60,9 +63,9 @@ impl View {
         rank: u32,
         mine: Vec<u32>,
         peers: Vec<u32>,
-        nodes: u32,
+        nodes: Nodes,
     ) -> View {
-        let nodes = (0..mine.len() as u32).map(|rank| rank % nodes).collect();
+        let nodes = nodes.of(mine.len() as u32);
         View {
             net: net.clone(),
             context,
@@ -74,11 +77,20 @@ impl View {
             nests: opened.has(flag::NESTS),
             shared: net.shared.clone(),
             asked: AtomicBool::new(false),
+            lost: AtomicI32::new(Status::OK.0),
             calls: AtomicU64::new(0),
             plans: AtomicU64::new(0),
             parts: Mutex::default(),
             part_component: None,
         }
+    }
+
+    /// The error that this rank sends in place of data, in the collective of this communicator that is under way.
+    pub fn lost(&self) -> Status {
+        Status(self.lost.load(Ordering::Relaxed))
+    }
+    pub fn set_lost(&self, error: Status) {
+        self.lost.store(error.0, Ordering::Relaxed);
     }
 
     /// The view behind a communicator that a component passes on.
@@ -160,6 +172,7 @@ impl View {
             part::NODE => Some(self.on_node(me.node)),
             part::LEADERS => Some(all(&|place| place.node_rank == 0)),
             part::ACROSS => Some(all(&|place| place.node_rank == me.node_rank)),
+            part::ALL => Some(all(&|_| true)),
             _ => None,
         }
     }

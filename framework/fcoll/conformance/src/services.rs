@@ -232,6 +232,7 @@ not_here! {
     sub_view(*mut c_void, *mut CollComm);
     call(u32, *const CollArgs);
     send_failure(u32, i32, Status, *mut *mut RequestHeader);
+    call_lost(u32, *const CollArgs, Status);
     place(u32, *mut Place);
 }
 
@@ -262,6 +263,7 @@ pub const SERVICES: CollServices = CollServices {
     call,
     send_failure,
     extend,
+    call_lost,
 };
 
 extern "C" fn transfer(

@@ -4,6 +4,7 @@ use super::slot::Slot;
 use crate::objects::{CollStack, Communicator};
 use crate::places::Places;
 use oxmpi_coll::{CollArgs, CollComm, CollServices};
+use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{Entry, Status};
 use std::ffi::c_void;
 use std::ptr::null;
@@ -28,6 +29,16 @@ impl CollStack {
         };
         c.instance().renew(entry);
         status
+    }
+
+    /// The error that goes in place of data in the collective under way, if this rank has none (`CollServices::call_lost`).
+    pub(super) fn lost(&self) -> Status {
+        Status(self.parts.lost.load(Ordering::Relaxed))
+    }
+
+    /// Sets that error, or OK, for the collectives that follow; what it was before.
+    pub(super) fn replace_lost(&self, error: Status) -> Status {
+        Status(self.parts.lost.swap(error.0, Ordering::Relaxed))
     }
 
     /// Calls the component's planning function of a collective, which writes the steps of a plan down through

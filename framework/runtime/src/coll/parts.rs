@@ -1,7 +1,7 @@
 //! A collective component's services for nodes: places of ranks, memory of a node and of peers, parts of the
 //! communicator with collectives of their own, waiting on a word.
 //!
-//! **Parts** (ranks of a node, leaders, ranks across nodes) follow from the job's map of nodes, so making one sends nothing. Each is a
+//! **Parts** (ranks of a node, leaders, ranks across nodes, all) follow from the job's map of nodes, so making one sends nothing. Each is a
 //! communicator with a selection of its own, kept by the stack of the one it is a part of and closed with it. The component that asks
 //! names itself, so that it is not asked to build on itself. The parts that the host makes for `node_memory` leave out all components
 //! that nest (`flag::NESTS`), since their collectives would ask for node memory again.
@@ -32,9 +32,10 @@ impl Communicator {
             part::NODE => Some(place.node),
             part::LEADERS => (place.node_rank == 0).then_some(0),
             part::ACROSS => Some(place.node_rank),
+            part::ALL => Some(0),
             _ => None,
         };
-        if which > part::ACROSS {
+        if which > part::ALL {
             return Err(Status::BAD_PARAM);
         }
         let Some(mine) = color(&own) else { return Ok(None) };
@@ -256,4 +257,21 @@ pub(super) extern "C" fn call(view: *const CollComm, which: u32, args: *const Co
     let entry = entry!(view, c);
     // SAFETY: the arguments are valid during the call, with all that they point to.
     unsafe { c.coll.run(slot, c, entry, &*args) }
+}
+
+/// Component service: the same for a rank whose data did not come, so that what it sends ends the receives of others with `error`.
+pub(super) extern "C" fn call_lost(
+    view: *const CollComm,
+    which: u32,
+    args: *const CollArgs,
+    error: Status,
+) -> Status {
+    let Some(slot) = Slot::by_number(which).filter(|_| error.is_err()) else { return Status::BAD_PARAM };
+    let c: &Communicator = of!(view);
+    let entry = entry!(view, c);
+    let before = c.coll.replace_lost(error);
+    // SAFETY: the arguments are valid during the call, with all that they point to.
+    let status = unsafe { c.coll.run(slot, c, entry, &*args) };
+    c.coll.replace_lost(before);
+    status
 }

@@ -101,10 +101,13 @@ impl Communicator {
     /// Prepares the component of an offer and agrees on it with all ranks.
     fn prepare(&self, entry: &mut Entry, at: usize, comm: &CollComm) -> Readiness {
         let (component, priority, module) = self.coll.offered(at);
+        // A rank whose data did not come says what it has to say in the preparation all the same.
+        let lost = self.coll.replace_lost(Status::OK);
         let own = match component.module.comm_prepare {
             Some(prepare) => prepare(component.module.state, module, comm),
             None => Status::OK,
         };
+        self.coll.replace_lost(lost);
         // Ranks that go on would wait for this one.
         if own == Status::PANICKED {
             self.instance().component_panicked("coll", component.name, "being prepared for a communicator");

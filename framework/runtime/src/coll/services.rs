@@ -1,4 +1,5 @@
-//! Services of collective components outside of plans: point-to-point on the communicator with negative tags; what `parts` has about nodes.
+//! Services of collective components outside of plans: point-to-point on the communicator with negative tags; what `parts` has about nodes. In a collective
+//! without data (`CollServices::call_lost`) each send is a failure instead.
 
 use super::{in_plans_only, parts};
 use crate::message::{Envelope, RecvBuffer, SendBuffer};
@@ -8,6 +9,7 @@ use crate::spc::Counter;
 use oxmpi_coll::{CollComm, CollServices};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{MsgStatus, RequestHeader, Status};
+use std::ptr::null_mut;
 
 /// The services that components get for calls outside of a plan.
 pub(crate) const SERVICES: &CollServices = &CollServices {
@@ -36,6 +38,7 @@ pub(crate) const SERVICES: &CollServices = &CollServices {
     call: parts::call,
     send_failure,
     extend: in_plans_only::extend,
+    call_lost: parts::call_lost,
 };
 
 /// The communicator a component got in `run`, and the way in of its call.
@@ -79,11 +82,25 @@ extern "C" fn send(
     tag: i32,
 ) -> Status {
     let (c, mut entry) = at!(comm);
+    if c.coll.lost().is_err() {
+        return send_nothing(comm, dst, tag);
+    }
     let data = outgoing!(buf, count, dtype);
     c.note_own(&entry, Counter::BytesSentMpi, data.packed());
     match rank(dst) {
         Ok(dst) => c.send(&mut entry, data, Envelope::new(dst, tag)),
         Err(e) => e,
+    }
+}
+
+/// Sends, in a collective without data, the error in its place, and waits until that is on its way.
+#[cold]
+fn send_nothing(comm: *const CollComm, dst: u32, tag: i32) -> Status {
+    let (c, _) = at!(comm);
+    let mut request = null_mut();
+    match send_failure(comm, dst, tag, c.coll.lost(), &mut request) {
+        Status::OK => wait_all(comm, &mut request, 1),
+        error => error,
     }
 }
 
@@ -143,6 +160,10 @@ extern "C" fn isend(
     out: *mut *mut RequestHeader,
 ) -> Status {
     let (c, mut entry) = at!(comm);
+    let lost = c.coll.lost();
+    if lost.is_err() {
+        return send_failure(comm, dst, tag, lost, out);
+    }
     let data = outgoing!(buf, count, dtype);
     c.note_own(&entry, Counter::BytesSentMpi, data.packed());
     hand_out!(rank(dst).and_then(|dst| c.isend(&mut entry, data, Envelope::new(dst, tag))), out)

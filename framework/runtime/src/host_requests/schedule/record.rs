@@ -124,6 +124,7 @@ const SERVICES: &CollServices = &CollServices {
     call,
     send_failure,
     extend: note_extend,
+    call_lost,
 };
 
 /// The plan that is being made, and whether this is the local group's communicator.
@@ -455,5 +456,10 @@ extern "C" fn send_failure(
     _: Status,
     _: *mut *mut RequestHeader,
 ) -> Status {
+    Status::NOT_SUPPORTED
+}
+
+/// Planning service: refused, as `call` is.
+extern "C" fn call_lost(_: *const CollComm, _: u32, _: *const CollArgs, _: Status) -> Status {
     Status::NOT_SUPPORTED
 }

@@ -1,0 +1,17 @@
+//! The suite every collective component must pass, over coll-han: with ranks on nodes in several ways, with whole data and with short segments, over coll-basic and
+//! over coll-tuned.
+
+use oxmpi_coll_conformance::{Nodes, Setup, run_all};
+
+const NODES: &[Nodes] = &[Nodes::InTurn(2), Nodes::Blocks(2), Nodes::Blocks(3), Nodes::Growing, Nodes::Mixed];
+
+fn setup() -> Setup {
+    Setup::new(coll_han::descriptor())
+        .nodes(NODES)
+        .variant(&[("bcast_segsize", "24"), ("reduce_segsize", "24"), ("allreduce_segsize", "24")])
+}
+
+#[test]
+fn over_basic() {
+    run_all(&setup().parts(coll_basic::descriptor()));
+}

@@ -51,7 +51,7 @@ fn one(call: &Call<'_>, root: u32, data: Place<'_>) {
     let from = |root: u32| CollArgs { recvbuf, recvcount, recvtype, root: root as i32, ..CollArgs::NONE };
     if call.shape().spans(seat.local) {
         if me.local == seat.local {
-            call.across(which::BCAST, &from(seat.node));
+            call.across(which::BCAST, &from(call.shape().across(seat.local, seat.node)));
         }
         return call.down(seat.local, which::BCAST, &from(seat.local));
     }

@@ -1,7 +1,7 @@
 //! Gather: the blocks of each node come together in the rank that has the root's number there, and from those ranks in the root.
 //!
 //! Blocks travel packed, node by node. Where that is how the root has them they come to their places at once. Where a node has no rank of the root's
-//! number the components below do all of it.
+//! number, or those are in another order than their nodes, the components below do all of it.
 
 use crate::area::{Lengths, Lists, each_block, receives, sends};
 use crate::call::Call;
@@ -12,7 +12,7 @@ use oxmpi_coll_support::{Place, Result};
 pub fn gather(call: &Call<'_>) -> Result {
     let (root, shape, me) = (call.root()?, call.shape(), call.me());
     let seat = shape.seat(root);
-    if !shape.spans(seat.local) {
+    if !shape.spans_in_order(seat.local) {
         return call.below(which::GATHER).ok().map(drop);
     }
     let is_root = call.rank() == root;

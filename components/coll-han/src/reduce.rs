@@ -67,11 +67,12 @@ fn at_root(call: &Call<'_>, own: Source<'_>, result: Place<'_>, speaker: u32) {
         let there = call.shape().on(seat.node)[speaker as usize];
         return call.take(result, there);
     }
+    let there = call.shape().across(speaker, seat.node);
     if call.is_alone() {
-        return call.across(which::REDUCE, &args(call, from, into, count, seat.node));
+        return call.across(which::REDUCE, &args(call, from, into, count, there));
     }
     call.in_node(which::REDUCE, &args(call, from, into, count, speaker));
-    call.across(which::REDUCE, &args(call, IN_PLACE, into, count, seat.node));
+    call.across(which::REDUCE, &args(call, IN_PLACE, into, count, there));
 }
 
 /// One segment in a rank that speaks for its node and is not the root.
@@ -82,10 +83,11 @@ fn at_speaker(call: &Call<'_>, own: Source<'_>, temporary: Place<'_>, root: u32)
     if !call.is_alone() {
         call.in_node(which::REDUCE, &args(call, own.raw().0, into, count, me.local));
     }
+    let there = call.shape().across(me.local, seat.node);
     if me.node != seat.node {
-        return call.across(which::REDUCE, &args(call, sum, core::ptr::null_mut(), count, seat.node));
+        return call.across(which::REDUCE, &args(call, sum, core::ptr::null_mut(), count, there));
     }
-    call.across(which::REDUCE, &args(call, IN_PLACE, into, count, seat.node));
+    call.across(which::REDUCE, &args(call, IN_PLACE, into, count, there));
     call.bring(temporary.source(), root);
 }
 

@@ -1,6 +1,7 @@
 //! Scatter: the root gives each node's blocks to the rank that has the root's number there, and that hands them on.
 //!
-//! Blocks travel packed, node by node. Where a node has no rank of the root's number the components below do all of it.
+//! Blocks travel packed, node by node. Where a node has no rank of the root's
+//! number, or those are in another order than their nodes, the components below do all of it.
 
 use crate::area::{Lengths, Lists, each_block, receives, sends};
 use crate::call::Call;
@@ -12,7 +13,7 @@ use oxmpi_coll_support::{Place, Result};
 pub fn scatter(call: &Call<'_>) -> Result {
     let (root, shape, me) = (call.root()?, call.shape(), call.me());
     let seat = shape.seat(root);
-    if !shape.spans(seat.local) {
+    if !shape.spans_in_order(seat.local) {
         return call.below(which::SCATTER).ok().map(drop);
     }
     let is_root = call.rank() == root;

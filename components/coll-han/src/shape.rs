@@ -73,6 +73,17 @@ impl Shape {
         local < self.least
     }
 
+    /// The number of a node's rank among the ranks of this number on their nodes, which are in the order of ranks. Every node has one.
+    pub fn across(&self, local: u32, node: u32) -> u32 {
+        let rank = |node: u32| self.on(node)[local as usize];
+        (0..self.nodes()).filter(|other| rank(*other) < rank(node)).count() as u32
+    }
+
+    /// Whether every node has a rank of this number, and those are in the order of nodes.
+    pub fn spans_in_order(&self, local: u32) -> bool {
+        self.spans(local) && (0..self.nodes()).all(|node| self.across(local, node) == node)
+    }
+
     /// Whether the ranks, node by node, are in their order: each node has ranks that follow each other.
     pub fn is_in_blocks(&self) -> bool {
         self.is_in_blocks
@@ -111,5 +122,13 @@ mod tests {
         let dealt = shape(&[0, 1, 0, 1]);
         assert!(!dealt.is_in_blocks() && dealt.is_even());
         assert_eq!((dealt.order(), dealt.seat(3)), (&[0, 2, 1, 3][..], Seat { node: 1, local: 1 }));
+        assert!(dealt.spans_in_order(1) && !dealt.spans_in_order(2));
+    }
+
+    #[test]
+    fn second_ranks_of_nodes_may_be_in_another_order_than_nodes() {
+        let crossed = shape(&[0, 1, 1, 0]);
+        assert_eq!((crossed.across(0, 1), crossed.across(1, 1), crossed.across(1, 0)), (1, 0, 1));
+        assert!(crossed.spans_in_order(0) && !crossed.spans_in_order(1) && crossed.spans(1));
     }
 }

@@ -1,5 +1,5 @@
-//! The suite every collective component must pass, over coll-han: with ranks on nodes in several ways, with whole data and with short segments, over coll-basic and
-//! over coll-tuned.
+//! The suite every collective component must pass, over coll-han: with ranks on nodes in several ways, with whole data and with short
+//! segments.
 
 use oxmpi_coll_conformance::{Nodes, Setup, run_all};
 
@@ -12,6 +12,6 @@ fn setup() -> Setup {
 }
 
 #[test]
-fn over_basic() {
+fn conformance() {
     run_all(&setup().parts(coll_basic::descriptor()));
 }

@@ -66,7 +66,8 @@ fn it_serves_what_it_offers_and_leaves_what_is_disabled() {
         return;
     }
     let heard = |more: &[&str]| {
-        let job = over_nodes(PLACES[0]).args(["--mca", "coll_base_verbose", "debug"]).args(more.iter().copied());
+        let job =
+            over_nodes(PLACES[0]).args(["--mca", "coll_base_verbose", "debug"]).args(more.iter().copied());
         let ended = job.program("coll_shm").args(["mixed", "1"]).run();
         ended.err.contains("han after preparation: Ready")
     };
@@ -98,6 +99,11 @@ fn a_rank_is_killed_inside_of_a_collective() {
         return;
     }
     for (ranks, places) in PLACES {
-        over_nodes((ranks, places)).program("coll_shm").arg("killed").start().wait_and_leave_nothing().ended_with(128 + 9);
+        over_nodes((ranks, places))
+            .program("coll_shm")
+            .arg("killed")
+            .start()
+            .wait_and_leave_nothing()
+            .ended_with(128 + 9);
     }
 }

@@ -92,9 +92,12 @@ fn between(call: &Call<'_>, lengths: &Lengths, area: Place<'_>, root: u32) {
     }
     let lists = is_root.then(|| Lists::of_nodes(shape, lengths));
     let args = match &lists {
-        Some(lists) => {
-            CollArgs { recvcounts: lists.counts.as_ptr(), rdispls: lists.displs.as_ptr(), recvtype: &BYTE, ..args }
-        }
+        Some(lists) => CollArgs {
+            recvcounts: lists.counts.as_ptr(),
+            rdispls: lists.displs.as_ptr(),
+            recvtype: &BYTE,
+            ..args
+        },
         None => args,
     };
     call.across(which::GATHERV, &args);

@@ -74,7 +74,7 @@ impl HanModule {
         if !services.can_lose() {
             return Err(Status::NOT_AVAILABLE);
         }
-        let places: Result<Vec<Place>, Status> = 
+        let places: Result<Vec<Place>, Status> =
             (0..comm.num_ranks).map(|rank| place(services, comm, rank)).collect();
         let shape = Shape::new(&places?);
         let on_node = shape.on(shape.seat(comm.rank).node).len();
@@ -88,7 +88,8 @@ impl HanModule {
         // All ranks make them in this order.
         let (node, across, all) = (made(part::NODE)?, made(part::ACROSS)?, made(part::ALL)?);
         // There is one preparation.
-        let _ = self.ready.set(Ready { shape, node, across, all, notes: memory.cast_const().cast(), on_node });
+        let _ =
+            self.ready.set(Ready { shape, node, across, all, notes: memory.cast_const().cast(), on_node });
         Ok(())
     }
 }

@@ -54,7 +54,10 @@ mod tests {
         let notes = Notes::new();
         assert_eq!(notes.read(5), Status::OK);
         notes.write(5, Status::PEER_FAILED);
-        assert_eq!((notes.read(4), notes.read(5), notes.read(6)), (Status::OK, Status::PEER_FAILED, Status::OK));
+        assert_eq!(
+            (notes.read(4), notes.read(5), notes.read(6)),
+            (Status::OK, Status::PEER_FAILED, Status::OK)
+        );
         assert_eq!(notes.read(5 + NOTES as u32), Status::OK, "an old note is no failure of a later call");
         notes.write(5 + NOTES as u32, Status::UNREACHABLE);
         assert_eq!(notes.read(5), Status::UNREACHABLE, "what cannot be known is taken for failed");

@@ -102,9 +102,12 @@ fn between(call: &Call<'_>, lengths: &Lengths, area: Place<'_>, root: u32) {
     }
     let lists = is_root.then(|| Lists::of_nodes(shape, lengths));
     let args = match &lists {
-        Some(lists) => {
-            CollArgs { sendcounts: lists.counts.as_ptr(), sdispls: lists.displs.as_ptr(), sendtype: &BYTE, ..args }
-        }
+        Some(lists) => CollArgs {
+            sendcounts: lists.counts.as_ptr(),
+            sdispls: lists.displs.as_ptr(),
+            sendtype: &BYTE,
+            ..args
+        },
         None => CollArgs { sendbuf: null_mut(), ..args },
     };
     call.across(which::SCATTERV, &args);

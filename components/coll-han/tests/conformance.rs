@@ -6,9 +6,11 @@ use oxmpi_coll_conformance::{Nodes, Setup, run_all};
 const NODES: &[Nodes] = &[Nodes::InTurn(2), Nodes::Blocks(2), Nodes::Blocks(3), Nodes::Growing, Nodes::Mixed];
 
 fn setup() -> Setup {
-    Setup::new(coll_han::descriptor())
-        .nodes(NODES)
-        .variant(&[("bcast_segsize", "24"), ("reduce_segsize", "24"), ("allreduce_segsize", "24")])
+    Setup::new(coll_han::descriptor()).nodes(NODES).ranks(9).variant(&[
+        ("bcast_segsize", "24"),
+        ("reduce_segsize", "24"),
+        ("allreduce_segsize", "24"),
+    ])
 }
 
 #[test]

@@ -159,12 +159,7 @@ extern "C" fn in_all(_: *mut c_void, comm: *const CollComm, _: *const CollArgs) 
     assert_eq!((view.rank, view.num_ranks), (comm.rank, comm.num_ranks));
     let int = TypeDesc::basic(Base::I32).expect("a basic type");
     let mut data = [comm.rank as i32 + 7];
-    let args = CollArgs {
-        recvbuf: data.as_mut_ptr().cast(),
-        recvcount: 1,
-        recvtype: &int,
-        ..CollArgs::NONE
-    };
+    let args = CollArgs { recvbuf: data.as_mut_ptr().cast(), recvcount: 1, recvtype: &int, ..CollArgs::NONE };
     assert_eq!((s.call_lost)(view, which::BCAST, &args, Status::OK), Status::BAD_PARAM, "no error");
     if comm.rank == 0 {
         (s.call_lost)(view, which::BCAST, &args, Status::UNREACHABLE);
@@ -255,7 +250,10 @@ fn a_rank_takes_part_without_data() {
         job_on(nodes, with_nest, |instance| {
             let world = instance.world();
             // SAFETY: the arguments point to nothing.
-            assert_eq!(unsafe { world.scan(&mut Thread::main(instance).entry(), &CollArgs::NONE) }, Status::OK);
+            assert_eq!(
+                unsafe { world.scan(&mut Thread::main(instance).entry(), &CollArgs::NONE) },
+                Status::OK
+            );
         });
     }
 }

@@ -108,7 +108,8 @@ impl View {
         let opened = Opened::new(parts, &[], self.me(), &self.net);
         let mine: Vec<u32> = members.iter().map(|member| self.mine[*member as usize]).collect();
         let context = self.context * 1000 + number;
-        let mut view = View::new(&self.net, &opened, self.name, context, rank, mine.clone(), mine, Nodes::InTurn(1));
+        let mut view =
+            View::new(&self.net, &opened, self.name, context, rank, mine.clone(), mine, Nodes::InTurn(1));
         view.nodes = renumbered(members.iter().map(|member| self.node_of(*member)));
         let (mut offer, seen) = (CollOffer::NONE, view.seen(comm));
         let status = (opened.module.comm_query)(opened.module.state, &seen, &mut offer);
@@ -152,12 +153,7 @@ extern "C" fn call(comm: *const CollComm, which: u32, args: *const CollArgs) -> 
     function(below.offer.module, comm, args)
 }
 
-extern "C" fn call_lost(
-    comm: *const CollComm,
-    which: u32,
-    args: *const CollArgs,
-    error: Status,
-) -> Status {
+extern "C" fn call_lost(comm: *const CollComm, which: u32, args: *const CollArgs, error: Status) -> Status {
     let view = View::of(comm);
     if !error.is_err() {
         view.violation(format!("takes part without data because of {error}, which is no error"));

@@ -22,7 +22,9 @@ impl Nodes {
         match self {
             Nodes::InTurn(nodes) => (0..n).map(|rank| rank % nodes).collect(),
             Nodes::Blocks(ranks) => (0..n).map(|rank| rank / ranks).collect(),
-            Nodes::Growing => (0..n).flat_map(|node| (0..=node).map(move |_| node)).take(n as usize).collect(),
+            Nodes::Growing => {
+                (0..n).flat_map(|node| (0..=node).map(move |_| node)).take(n as usize).collect()
+            }
             Nodes::Mixed => (0..n).map(|rank| u32::from(rank % 3 != 0)).collect(),
         }
     }

@@ -235,15 +235,17 @@ macro_rules! extension {
             #[unsafe(export_name = stringify!($f))]
             #[allow(clippy::too_many_arguments, reason = "the function's")]
             pub unsafe extern "C" fn called($($a: <$t as Dummy>::Given,)* ierror: *mut Fint) {
+                let callee = optional_function!($c, Callee);
                 // SAFETY: the caller's promises.
-                unsafe { run(optional_function!($c, Callee), $($a,)* ierror) }
+                unsafe { run(callee, $($a,)* ierror) }
             }
             // SAFETY: as above.
             #[unsafe(export_name = concat!("p", stringify!($f)))]
             #[allow(clippy::too_many_arguments, reason = "the function's")]
             pub unsafe extern "C" fn profiled($($a: <$t as Dummy>::Given,)* ierror: *mut Fint) {
+                let callee = optional_function!(concat!("P", $c), Callee);
                 // SAFETY: the caller's promises.
-                unsafe { run(optional_function!(concat!("P", $c), Callee), $($a,)* ierror) }
+                unsafe { run(callee, $($a,)* ierror) }
             }
         };
     };
@@ -265,14 +267,16 @@ macro_rules! written_extension {
             // SAFETY: a name of module `mpi_ext_f08`.
             #[unsafe(export_name = stringify!($f))]
             pub unsafe extern "C" fn called($($a: $t),*) {
+                let callee = optional_function!($c, $callee_type);
                 // SAFETY: the caller's promises.
-                unsafe { run(optional_function!($c, $callee_type), $($a),*) }
+                unsafe { run(callee, $($a),*) }
             }
             // SAFETY: as above.
             #[unsafe(export_name = concat!("p", stringify!($f)))]
             pub unsafe extern "C" fn profiled($($a: $t),*) {
+                let callee = optional_function!(concat!("P", $c), $callee_type);
                 // SAFETY: the caller's promises.
-                unsafe { run(optional_function!(concat!("P", $c), $callee_type), $($a),*) }
+                unsafe { run(callee, $($a),*) }
             }
         };
     };

@@ -65,12 +65,12 @@ macro_rules! address {
     ($symbol:ident) => {{
         let at: *const c_void;
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: reads the word of the table that has the address.
+        // SAFETY: reads the word of the table that has the address, which nobody writes once this library is loaded, so that one read does for several uses.
         unsafe {
             core::arch::asm!(
                 concat!("mov {}, qword ptr [rip + ", stringify!($symbol), "@GOTPCREL]"),
                 out(reg) at,
-                options(pure, readonly, nostack, preserves_flags)
+                options(pure, nomem, nostack, preserves_flags)
             );
         }
         #[cfg(target_arch = "aarch64")]
@@ -80,7 +80,7 @@ macro_rules! address {
                 concat!("adrp {0}, :got:", stringify!($symbol)),
                 concat!("ldr {0}, [{0}, :got_lo12:", stringify!($symbol), "]"),
                 out(reg) at,
-                options(pure, readonly, nostack, preserves_flags)
+                options(pure, nomem, nostack, preserves_flags)
             );
         }
         at

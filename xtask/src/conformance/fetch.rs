@@ -126,7 +126,8 @@ const MIRROR: &str = "http://archive.ubuntu.com/ubuntu/pool/universe/";
 /// check sums.
 fn mirrored(home: &Path, release: &str, package: &str) -> Result<(), String> {
     let question = ["-q", "source", "--print-uris", "--tar-only", package];
-    let answer = apt_get(home, "deb-src", release)?(&question).output().map_err(|e| format!("apt-get: {e}"))?;
+    let answer =
+        apt_get(home, "deb-src", release)?(&question).output().map_err(|e| format!("apt-get: {e}"))?;
     let text = String::from_utf8_lossy(&answer.stdout);
     let files: Vec<SourceFile> = text.lines().filter_map(SourceFile::of).collect();
     if files.is_empty() {
@@ -278,7 +279,11 @@ mod tests {
     #[test]
     fn a_line_of_apt_names_a_file() {
         let line = "'http://deb.debian.org/debian/pool/main/w/w90/w90_3.1%2bds.orig.tar.xz' w90_3.1+ds.orig.tar.xz 9 SHA256:e88e";
-        let file = SourceFile { path: "w/w90/w90_3.1%2bds.orig.tar.xz", name: "w90_3.1+ds.orig.tar.xz", sum: "e88e" };
+        let file = SourceFile {
+            path: "w/w90/w90_3.1%2bds.orig.tar.xz",
+            name: "w90_3.1+ds.orig.tar.xz",
+            sum: "e88e",
+        };
         assert_eq!(SourceFile::of(line), Some(file));
         assert_eq!(SourceFile::of("Reading package lists..."), None);
     }

@@ -71,6 +71,11 @@ impl Options {
         let over = self.over.map(|peer| format!("(of {})", peer.title()));
         let compiler = self.fc.as_ref().map(|name| format!("(Fortran by {name})"));
         let others = [endpoints, over, compiler].into_iter().flatten();
-        [self.mpirun_options.clone()].into_iter().chain(others).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+        [self.mpirun_options.clone()]
+            .into_iter()
+            .chain(others)
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 }

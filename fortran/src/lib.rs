@@ -21,6 +21,7 @@ mod dummies;
 mod hand;
 mod kinds;
 mod language;
+mod objects;
 mod procedures;
 mod sections;
 mod sentinels;

@@ -90,6 +90,17 @@ macro_rules! described {
                     code
                 }
             }
+            /// `run` for libraries whose handles have to be asked for.
+            ///
+            /// # Safety
+            /// As above.
+            #[cold]
+            #[inline(never)]
+            #[allow(clippy::too_many_arguments, reason = "the standard's")]
+            unsafe fn run_over_another(callee: Callee, $($a: <$t as Dummy>::Given,)* $($($hidden: usize,)+)?) -> c_int {
+                // SAFETY: the caller's promises.
+                unsafe { run(callee, $($a,)* $($($hidden,)+)?) }
+            }
             /// # Safety
             /// As above.
             #[cold]
@@ -121,7 +132,12 @@ macro_rules! described {
                 unsafe {
                     $($(let $hidden = descriptor::element($of);)+)?
                     let code = if true $($(&& described!(@contiguous $a $d))?)* {
-                        run(callee, $(described!(@address $a $(as $d)?),)* $($($hidden,)+)?)
+                        // Asked here once, so that the questions in `run` are answered.
+                        if crate::optional::is_ours() {
+                            run(callee, $(described!(@address $a $(as $d)?),)* $($($hidden,)+)?)
+                        } else {
+                            run_over_another(callee, $(described!(@address $a $(as $d)?),)* $($($hidden,)+)?)
+                        }
                     } else {
                         strided(callee, $($a,)* $($($hidden,)+)?)
                     };

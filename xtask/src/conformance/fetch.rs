@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn tries_end_with_the_first_that_succeeds() {
-        let tries = |all: &[Result<(), String>]| first_that_succeeds(all.to_vec().into_iter());
+        let tries = |all: &[Result<(), String>]| first_that_succeeds(all.iter().cloned());
         assert_eq!(tries(&[Err("a".into()), Ok(()), Err("b".into())]), Ok(()));
         assert_eq!(tries(&[Err("a".into()), Err("b".into())]), Err("a\nb".into()));
     }

@@ -25,4 +25,5 @@ mod objects;
 mod procedures;
 mod sections;
 mod sentinels;
+mod strangers;
 mod truth;

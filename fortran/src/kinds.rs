@@ -1,10 +1,11 @@
 //! Kinds of handles, and the numbers that Fortran has for them.
 //!
 //! Predefined handles are their numbers in every library (MPI 5.0 §20.3), and in oxmpi all are. Of another library MPI_Comm_toint and its kin are asked, and
-//! their opposites.
+//! their opposites; where these do not lead back a table has the numbers (`strangers`).
 
 use crate::abi::{Fint, Handle};
 use crate::optional::is_ours;
+use crate::strangers;
 
 /// Numbers below are those of predefined handles.
 const FIRST_OBJECT: usize = 0x1000;
@@ -13,6 +14,23 @@ const FIRST_OBJECT: usize = 0x1000;
 #[inline(always)]
 pub fn are_numbers() -> bool {
     is_ours()
+}
+
+/// The handle of another library's object.
+#[cold]
+fn handle_of_another(number: Fint, from: extern "C" fn(Fint) -> Handle) -> Handle {
+    strangers::handle(number).unwrap_or_else(|| from(number))
+}
+
+/// The number of another library's object: the one that it says itself, if that leads back.
+#[cold]
+fn number_of_another(
+    handle: Handle,
+    to: extern "C" fn(Handle) -> Fint,
+    from: extern "C" fn(Fint) -> Handle,
+) -> Fint {
+    let number = to(handle);
+    if from(number) == handle { number } else { strangers::number(handle) }
 }
 
 /// A kind of handle.
@@ -48,11 +66,15 @@ macro_rules! kinds {
             #[inline(always)]
             fn handle(number: Fint) -> Handle {
                 let same = number as u32 as usize;
-                if are_numbers() || same < FIRST_OBJECT { same } else { $from(number) }
+                if are_numbers() || same < FIRST_OBJECT { same } else { handle_of_another(number, $from) }
             }
             #[inline(always)]
             fn number(handle: Handle) -> Fint {
-                if are_numbers() || handle < FIRST_OBJECT { handle as Fint } else { $to(handle) }
+                if are_numbers() || handle < FIRST_OBJECT {
+                    handle as Fint
+                } else {
+                    number_of_another(handle, $to, $from)
+                }
             }
         }
     )* };

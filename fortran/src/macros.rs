@@ -90,6 +90,17 @@ macro_rules! described {
                     code
                 }
             }
+            /// `run` for libraries whose handles have to be asked for.
+            ///
+            /// # Safety
+            /// As above.
+            #[cold]
+            #[inline(never)]
+            #[allow(clippy::too_many_arguments, reason = "the standard's")]
+            unsafe fn run_over_another(callee: Callee, $($a: <$t as Dummy>::Given,)* $($($hidden: usize,)+)?) -> c_int {
+                // SAFETY: the caller's promises.
+                unsafe { run(callee, $($a,)* $($($hidden,)+)?) }
+            }
             /// # Safety
             /// As above.
             #[cold]
@@ -121,7 +132,12 @@ macro_rules! described {
                 unsafe {
                     $($(let $hidden = descriptor::element($of);)+)?
                     let code = if true $($(&& described!(@contiguous $a $d))?)* {
-                        run(callee, $(described!(@address $a $(as $d)?),)* $($($hidden,)+)?)
+                        // Asked here once, so that the questions in `run` are answered.
+                        if crate::optional::is_ours() {
+                            run(callee, $(described!(@address $a $(as $d)?),)* $($($hidden,)+)?)
+                        } else {
+                            run_over_another(callee, $(described!(@address $a $(as $d)?),)* $($($hidden,)+)?)
+                        }
                     } else {
                         strided(callee, $($a,)* $($($hidden,)+)?)
                     };
@@ -211,25 +227,73 @@ macro_rules! written {
 /// A procedure over a function that not every library has: the function's name, the procedure's, and the arguments.
 macro_rules! extension {
     ($c:literal $f:ident ($($a:ident : $t:ty $([$len:expr])?),* $(,)?)) => {
-        // SAFETY: a name of module `mpi_ext_f08`.
-        #[unsafe(no_mangle)]
-        #[allow(clippy::too_many_arguments, reason = "the function's")]
-        pub unsafe extern "C" fn $f($($a: <$t as Dummy>::Given,)* ierror: *mut Fint) {
+        const _: () = {
             type Callee = unsafe extern "C" fn($(<$t as Dummy>::Passed),*) -> c_int;
-            let Some(callee) = optional_function!($c, Callee) else {
+            #[inline(always)]
+            #[allow(clippy::too_many_arguments, reason = "the function's")]
+            unsafe fn run(callee: Option<Callee>, $($a: <$t as Dummy>::Given,)* ierror: *mut Fint) {
+                let Some(callee) = callee else {
+                    // SAFETY: null, or the caller's place.
+                    return unsafe { crate::optional::refuse(ierror) };
+                };
+                // SAFETY: the arguments of a procedure, whose caller promises what the function asks.
+                #[allow(unused_mut, reason = "not every argument is written")]
+                let ($(mut $a,)*) = unsafe { ($(<$t as Dummy>::take($a, procedure!(@len $($len)?)),)*) };
+                // SAFETY: the function's arguments, of which each stays until behind the call.
+                let code = unsafe { callee($($a.pass()),*) };
+                $($a.give_back(code);)*
                 // SAFETY: null, or the caller's place.
-                return unsafe { crate::optional::refuse(ierror) };
-            };
-            // SAFETY: the arguments of a procedure, whose caller promises what the function asks.
-            #[allow(unused_mut, reason = "not every argument is written")]
-            let ($(mut $a,)*) = unsafe { ($(<$t as Dummy>::take($a, procedure!(@len $($len)?)),)*) };
-            // SAFETY: the function's arguments, of which each stays until behind the call.
-            let code = unsafe { callee($($a.pass()),*) };
-            $($a.give_back(code);)*
-            // SAFETY: null, or the caller's place.
-            if let Some(place) = unsafe { ierror.as_mut() } {
-                *place = code;
+                if let Some(place) = unsafe { ierror.as_mut() } {
+                    *place = code;
+                }
             }
-        }
+            // SAFETY: a name of module `mpi_ext_f08`.
+            #[unsafe(export_name = stringify!($f))]
+            #[allow(clippy::too_many_arguments, reason = "the function's")]
+            pub unsafe extern "C" fn called($($a: <$t as Dummy>::Given,)* ierror: *mut Fint) {
+                let callee = optional_function!($c, Callee);
+                // SAFETY: the caller's promises.
+                unsafe { run(callee, $($a,)* ierror) }
+            }
+            // SAFETY: as above.
+            #[unsafe(export_name = concat!("p", stringify!($f)))]
+            #[allow(clippy::too_many_arguments, reason = "the function's")]
+            pub unsafe extern "C" fn profiled($($a: <$t as Dummy>::Given,)* ierror: *mut Fint) {
+                let callee = optional_function!(concat!("P", $c), Callee);
+                // SAFETY: the caller's promises.
+                unsafe { run(callee, $($a,)* ierror) }
+            }
+        };
+    };
+}
+
+/// One whose body is written out: the C function with its type, the name, the arguments as they come, the place for the error code, and a body that calls the function.
+macro_rules! written_extension {
+    ($c:literal: $callee_type:ty, $f:ident ($($a:ident : $t:ty),* $(,)?), $ierror:expr, |$callee:ident| $body:block) => {
+        const _: () = {
+            /// # Safety
+            /// The caller of a procedure promises what the function asks of its arguments.
+            unsafe fn run(callee: Option<$callee_type>, $($a: $t),*) {
+                match callee {
+                    Some($callee) => $body,
+                    // SAFETY: null, or the caller's place.
+                    None => unsafe { crate::optional::refuse($ierror) },
+                }
+            }
+            // SAFETY: a name of module `mpi_ext_f08`.
+            #[unsafe(export_name = stringify!($f))]
+            pub unsafe extern "C" fn called($($a: $t),*) {
+                let callee = optional_function!($c, $callee_type);
+                // SAFETY: the caller's promises.
+                unsafe { run(callee, $($a),*) }
+            }
+            // SAFETY: as above.
+            #[unsafe(export_name = concat!("p", stringify!($f)))]
+            pub unsafe extern "C" fn profiled($($a: $t),*) {
+                let callee = optional_function!(concat!("P", $c), $callee_type);
+                // SAFETY: the caller's promises.
+                unsafe { run(callee, $($a),*) }
+            }
+        };
     };
 }

@@ -11,13 +11,13 @@ macro_rules! weak_address {
     ($symbol:expr) => {{
         let at: *const core::ffi::c_void;
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: reads the word of the table that has the address.
+        // SAFETY: reads the word of the table that has the address, which nobody writes once this library is loaded, so that one read does for several uses.
         unsafe {
             core::arch::asm!(
                 concat!(".weak ", $symbol),
                 concat!("mov {}, qword ptr [rip + ", $symbol, "@GOTPCREL]"),
                 out(reg) at,
-                options(pure, readonly, nostack, preserves_flags)
+                options(pure, nomem, nostack, preserves_flags)
             );
         }
         #[cfg(target_arch = "aarch64")]
@@ -28,7 +28,7 @@ macro_rules! weak_address {
                 concat!("adrp {0}, :got:", $symbol),
                 concat!("ldr {0}, [{0}, :got_lo12:", $symbol, "]"),
                 out(reg) at,
-                options(pure, readonly, nostack, preserves_flags)
+                options(pure, nomem, nostack, preserves_flags)
             );
         }
         at

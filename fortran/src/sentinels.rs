@@ -7,7 +7,7 @@
 //!
 //! **Objects that do not see each other** (`dlopen` with `RTLD_LOCAL`, as Python opens modules) have blocks of their own. `libmpifort_abi.so`, which programs are linked with, adds
 //! a small object file to each of them (`fortran/object/object.c`), which says the addresses of its blocks when it is loaded, and takes them back when it is
-//! unloaded. They stand in a list that is replaced as a whole; while it is empty, which it is in all other programs, a look at it is a load and a branch.
+//! unloaded. Those that were linked without it are looked for when MPI begins (`objects`). They stand in a list that is replaced as a whole; while it is empty, which it is in all other programs, a look at it is a load and a branch.
 
 use crate::abi::Fint;
 use core::ffi::c_void;
@@ -65,12 +65,12 @@ macro_rules! address {
     ($symbol:ident) => {{
         let at: *const c_void;
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: reads the word of the table that has the address.
+        // SAFETY: reads the word of the table that has the address, which nobody writes once this library is loaded, so that one read does for several uses.
         unsafe {
             core::arch::asm!(
                 concat!("mov {}, qword ptr [rip + ", stringify!($symbol), "@GOTPCREL]"),
                 out(reg) at,
-                options(pure, readonly, nostack, preserves_flags)
+                options(pure, nomem, nostack, preserves_flags)
             );
         }
         #[cfg(target_arch = "aarch64")]
@@ -80,7 +80,7 @@ macro_rules! address {
                 concat!("adrp {0}, :got:", stringify!($symbol)),
                 concat!("ldr {0}, [{0}, :got_lo12:", stringify!($symbol), "]"),
                 out(reg) at,
-                options(pure, readonly, nostack, preserves_flags)
+                options(pure, nomem, nostack, preserves_flags)
             );
         }
         at
@@ -131,6 +131,16 @@ pub extern "C" fn mpifort_object_begins(constants: *const c_void, statuses: *con
     if blocks != Blocks::own() {
         replace(|all| all.push(blocks));
     }
+}
+
+/// Has the list contain these blocks; whether they were new to it.
+pub fn add_unless_known(constants: *const c_void, statuses: *const c_void) -> bool {
+    let blocks = Blocks { constants: constants.addr(), statuses: statuses.addr() };
+    if blocks == Blocks::own() || others().is_some_and(|all| all.contains(&blocks)) {
+        return false;
+    }
+    replace(|all| all.push(blocks));
+    true
 }
 
 /// The same when it is unloaded: other memory may come to lie there.

@@ -122,6 +122,16 @@ fn every_procedure_of_the_table_is_there_under_its_names() {
             }
         }
     }
+    let table = std::fs::read_to_string(root().join("mpi/abi/fortran-extensions.tsv")).expect("the table");
+    for row in table.lines().filter(|line| line.starts_with("MPIX_")) {
+        let columns: Vec<&str> = row.split('\t').collect();
+        let name = columns[0].to_lowercase();
+        let large = (columns[1] == "c").then(|| format!("{name}_c"));
+        for form in [Some(name), large].into_iter().flatten() {
+            let names = ["", "p"].map(|prefix| format!("{prefix}{form}_f08_"));
+            missing.extend(names.into_iter().filter(|name| !exported.contains(name.as_str())));
+        }
+    }
     assert!(procedures > 570, "{procedures} procedures");
     assert!(missing.is_empty(), "{} names are missing: {missing:?}", missing.len());
 }

@@ -71,21 +71,50 @@ fn the_page_of_fortran_names_what_says_the_language() {
     assert!(missing.is_empty(), "docs/fortran.md says nothing of {missing:?}");
 }
 
+/// How a shared library is linked with the Fortran library.
+#[derive(Clone, Copy, PartialEq)]
+enum Linked {
+    ByMpifort,
+    /// By a compiler, with the file that the dynamic linker loads.
+    ByName,
+}
+
+/// Links an object file into a shared library without a wrapper.
+fn link_by_name(object: &Path, library: &Path, option: &str) {
+    let lib = mpi().prefix.join("lib");
+    let output = Command::new("gfortran")
+        .args(["-shared", option, "-o"])
+        .args([library, object])
+        .args([lib.join("libmpifort_abi.so.1"), lib.join("libmpi_abi.so.1")])
+        .arg(format!("-Wl,-rpath,{}", lib.display()))
+        .output()
+        .expect("gfortran runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {}\n{said}", library.display(), output.status);
+}
+
 /// Shared libraries that do not see each other know MPI_IN_PLACE and its kin, each its own or all the same. `linker`: gold gives each its own.
-fn local_libraries(linker: &str, own: &str) {
+fn local_libraries(linker: &str, own: &str, linked: Linked) {
     let option = format!("-fuse-ld={linker}");
     let program = made("local");
     compile("mpicc", &["local.c"], &program, &["-Wall", "-Wextra", "-Werror", "-ldl"]);
     let mut job = Job::new(2).arg(&program).arg(own);
     for name in ["one", "two", "module"] {
-        let library = made(&format!("liblocal_{linker}_{name}.so"));
+        let how = if linked == Linked::ByName { "by_name_" } else { "" };
+        let library = made(&format!("liblocal_{linker}_{how}{name}.so"));
         let (check, address) = (format!("-DOWN_CHECK={name}_check"), format!("-DOWN_ADDRESS={name}_address"));
         let included = ["-fallow-argument-mismatch", "-w", "-cpp", &check, &address];
         let (source, options) = match name {
             "module" => ("local_module.f90", &[][..]),
             _ => ("local_included.f", &included[..]),
         };
-        compile("mpifort", &[source], &library, &[&["-shared", "-fPIC", &option], options].concat());
+        if linked == Linked::ByMpifort {
+            compile("mpifort", &[source], &library, &[&["-shared", "-fPIC", &option], options].concat());
+        } else {
+            let object = library.with_extension("o");
+            compile("mpifort", &[source], &object, &[&["-c", "-fPIC"], options].concat());
+            link_by_name(&object, &library, &option);
+        }
         job = job.arg(&library).arg(name);
     }
     job.limit(120).run().all_ok(2);
@@ -96,9 +125,13 @@ fn libraries_that_see_no_others_share_constants_or_not() {
     if !can_compile("Fortran libraries that see no others") {
         return;
     }
-    local_libraries("bfd", "any");
+    for linked in [Linked::ByMpifort, Linked::ByName] {
+        local_libraries("bfd", "any", linked);
+    }
     if in_path("ld.gold") {
-        local_libraries("gold", "own");
+        for linked in [Linked::ByMpifort, Linked::ByName] {
+            local_libraries("gold", "own", linked);
+        }
     } else {
         leave_out("Fortran libraries with constants of their own", "there is no ld.gold");
     }

@@ -1,6 +1,5 @@
 //! Functions with a result, and what is for the compiler alone.
 
-use crate::sentinels::is_status_ignore;
 use core::ffi::{c_int, c_void};
 
 unsafe extern "C" {
@@ -114,25 +113,6 @@ macro_rules! status {
 }
 status!(mpi_status_f2f08_ pmpi_status_f2f08_ mpi_status_f082f_ pmpi_status_f082f_);
 status!(mpi_status_f2f08_f08_ pmpi_status_f2f08_f08_ mpi_status_f082f_f08_ pmpi_status_f082f_f08_);
-
-/// The same for C (`include/mpi-fort.h`): every form of a status is the same eight integers.
-macro_rules! status_for_c {
-    ($($f:ident)*) => { $(
-        // SAFETY: the name is the standard's.
-        #[unsafe(no_mangle)]
-        #[allow(non_snake_case, reason = "the standard's")]
-        pub unsafe extern "C" fn $f(from: *const [c_int; 8], to: *mut [c_int; 8]) -> c_int {
-            if from.is_null() || to.is_null() || is_status_ignore(from) || is_status_ignore(to) {
-                return crate::abi::ERR_ARG;
-            }
-            // SAFETY: the caller's status and place.
-            unsafe { *to = *from };
-            crate::abi::SUCCESS
-        }
-    )* };
-}
-status_for_c!(MPI_Status_c2f08 MPI_Status_f082c MPI_Status_f2f08 MPI_Status_f082f);
-status_for_c!(PMPI_Status_c2f08 PMPI_Status_f082c PMPI_Status_f2f08 PMPI_Status_f082f);
 
 /// Comparisons of two handles of one kind, which are structures of one INTEGER.
 macro_rules! compare {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `start` | MPI_Init, MPI_Init_thread, MPI_Session_init, MPI_Pcontrol, what is told of the compiler |
 //! | `functions` | those with a result: MPI_Wtime, MPI_Wtick, MPI_Aint_add, MPI_Aint_diff; MPI_F_sync_reg |
+//! | `conversions` | those of handles and statuses for C |
 //! | `callbacks` | reductions and error handlers of the program's |
 //! | `attributes` | keyvals with their callbacks, attributes |
 //! | `partitioned` | partitions that are ready, or have arrived |
@@ -18,6 +19,7 @@
 
 pub mod attributes;
 pub mod callbacks;
+pub mod conversions;
 pub mod datareps;
 pub mod functions;
 pub mod info;

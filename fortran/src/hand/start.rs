@@ -3,16 +3,18 @@
 use crate::abi::{ERR_ABI, Fint, Handle, SUCCESS};
 use crate::dummies::text::zero_ended;
 use crate::kinds::{Errhandler, Info, Kind, Session};
+use crate::objects;
 use crate::truth;
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::null_mut;
 
 type Argv = *mut *mut *mut c_char;
 
-/// Takes from the library what it has been told of the compiler, where MPI has begun.
+/// Takes from the library what it has been told of the compiler, and looks at what is loaded, where MPI has begun.
 fn begun(code: c_int) -> c_int {
     if code == SUCCESS {
         truth::learn();
+        objects::find();
     }
     code
 }

@@ -5,7 +5,6 @@ use crate::dummies::Dummy;
 use crate::dummies::handles;
 use crate::dummies::values::Statuses;
 use crate::kinds::Request;
-use crate::optional::refuse;
 use crate::truth;
 use core::ffi::{c_int, c_void};
 
@@ -32,70 +31,52 @@ unsafe fn constant(at: *const c_void) -> *mut c_void {
     unsafe { *at.cast::<*mut c_void>() }
 }
 
-// SAFETY: a name of module `mpi_ext_f08`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn mpix_progress_f08_() {
-    match optional_function!("MPIX_Progress", unsafe extern "C" fn()) {
+written_extension! {
+    "MPIX_Progress": unsafe extern "C" fn(), mpix_progress_f08_(), core::ptr::null_mut(), |function| {
         // SAFETY: it has no arguments.
-        Some(function) => unsafe { function() },
-        // SAFETY: there is no place for a code.
-        None => unsafe { refuse(core::ptr::null_mut()) },
+        unsafe { function() }
     }
 }
 
-// SAFETY: as above.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn mpix_sync_free_f08_(sync: *mut Sync) {
-    match optional_function!("MPIX_Sync_free", unsafe extern "C" fn(*mut Sync)) {
+written_extension! {
+    "MPIX_Sync_free": unsafe extern "C" fn(*mut Sync), mpix_sync_free_f08_(sync: *mut Sync), core::ptr::null_mut(), |function| {
         // SAFETY: the caller's argument.
-        Some(function) => unsafe { function(sync) },
-        // SAFETY: there is no place for a code.
-        None => unsafe { refuse(core::ptr::null_mut()) },
+        unsafe { function(sync) }
     }
 }
 
-// SAFETY: as above.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn mpix_sync_attach_f08_(
-    sync: *const Sync,
-    request: *mut Fint,
-    completion_data: *const isize,
-    ierror: *mut Fint,
-) {
-    type Attach = unsafe extern "C" fn(Sync, *mut Handle, *mut c_void) -> c_int;
-    let Some(function) = optional_function!("MPIX_Sync_attach", Attach) else {
-        // SAFETY: the caller's place.
-        return unsafe { refuse(ierror) };
-    };
-    let none = weak_address!("MPIX_SYNC_NO_COMPLETION_DATA");
-    // SAFETY: the caller's arguments and places; absent data is null.
-    unsafe {
-        let data = match completion_data.as_ref() {
-            Some(data) => core::ptr::without_provenance_mut(*data as usize),
-            None => constant(none),
-        };
-        let mut own = handles::InOut::<Request>::take(request, 0);
-        let code = function(*sync, own.pass(), data);
-        own.give_back(code);
-        tell(ierror, code);
+type Attach = unsafe extern "C" fn(Sync, *mut Handle, *mut c_void) -> c_int;
+written_extension! {
+    "MPIX_Sync_attach": Attach, mpix_sync_attach_f08_(
+        sync: *const Sync,
+        request: *mut Fint,
+        completion_data: *const isize,
+        ierror: *mut Fint,
+    ), ierror, |function| {
+        let none = weak_address!("MPIX_SYNC_NO_COMPLETION_DATA");
+        // SAFETY: the caller's arguments and places; absent data is null.
+        unsafe {
+            let data = match completion_data.as_ref() {
+                Some(data) => core::ptr::without_provenance_mut(*data as usize),
+                None => constant(none),
+            };
+            let mut own = handles::InOut::<Request>::take(request, 0);
+            let code = function(*sync, own.pass(), data);
+            own.give_back(code);
+            tell(ierror, code);
+        }
     }
 }
 
 /// A question whose answer is a number.
 macro_rules! numbers {
     ($($f:ident $c:literal;)*) => { $(
-        // SAFETY: as above.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $f(sync: *const Sync, number: *mut c_int, ierror: *mut Fint) {
-            let function = optional_function!($c, unsafe extern "C" fn(Sync) -> c_int);
-            // SAFETY: the caller's argument and places.
-            unsafe {
-                match function {
-                    Some(function) => {
-                        *number = function(*sync);
-                        tell(ierror, SUCCESS);
-                    }
-                    None => refuse(ierror),
+        written_extension! {
+            $c: unsafe extern "C" fn(Sync) -> c_int, $f(sync: *const Sync, number: *mut c_int, ierror: *mut Fint), ierror, |function| {
+                // SAFETY: the caller's argument and places.
+                unsafe {
+                    *number = function(*sync);
+                    tell(ierror, SUCCESS);
                 }
             }
         }
@@ -106,52 +87,44 @@ numbers! {
     mpix_sync_probe_f08_ "MPIX_Sync_probe";
 }
 
-// SAFETY: as above.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn mpix_sync_query_f08_(
-    sync: *const Sync,
-    completion_data: *mut isize,
-    flag: *mut Fint,
-    status: *mut c_int,
-    ierror: *mut Fint,
-) {
-    type Query = unsafe extern "C" fn(Sync, *mut c_int) -> *mut c_void;
-    let Some(function) = optional_function!("MPIX_Sync_query", Query) else {
-        // SAFETY: the caller's place.
-        return unsafe { refuse(ierror) };
-    };
-    let empty = weak_address!("MPIX_SYNC_EMPTY");
-    // SAFETY: the caller's argument and places.
-    unsafe {
-        let data = function(*sync, Statuses::take(status, 0).pass());
-        let found = data != constant(empty);
-        if found {
-            *completion_data = data.addr() as isize;
+type Query = unsafe extern "C" fn(Sync, *mut c_int) -> *mut c_void;
+written_extension! {
+    "MPIX_Sync_query": Query, mpix_sync_query_f08_(
+        sync: *const Sync,
+        completion_data: *mut isize,
+        flag: *mut Fint,
+        status: *mut c_int,
+        ierror: *mut Fint,
+    ), ierror, |function| {
+        let empty = weak_address!("MPIX_SYNC_EMPTY");
+        // SAFETY: the caller's argument and places.
+        unsafe {
+            let data = function(*sync, Statuses::take(status, 0).pass());
+            let found = data != constant(empty);
+            if found {
+                *completion_data = data.addr() as isize;
+            }
+            *flag = truth::to_fortran(found.into());
+            tell(ierror, SUCCESS);
         }
-        *flag = truth::to_fortran(found.into());
-        tell(ierror, SUCCESS);
     }
 }
 
-// SAFETY: as above.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn mpix_sync_query_bulk_f08_(
-    incount: *const Fint,
-    sync: *const Sync,
-    outcount: *mut Fint,
-    completion_data: *mut isize,
-    statuses: *mut c_int,
-    ierror: *mut Fint,
-) {
-    type Bulk = unsafe extern "C" fn(c_int, Sync, *mut c_int, *mut *mut c_void, *mut c_int) -> c_int;
-    let Some(function) = optional_function!("MPIX_Sync_query_bulk", Bulk) else {
-        // SAFETY: the caller's place.
-        return unsafe { refuse(ierror) };
-    };
-    // SAFETY: the caller's arguments and places; an address has the size of the integer.
-    unsafe {
-        let code =
-            function(*incount, *sync, outcount, completion_data.cast(), Statuses::take(statuses, 0).pass());
-        tell(ierror, code);
+type Bulk = unsafe extern "C" fn(c_int, Sync, *mut c_int, *mut *mut c_void, *mut c_int) -> c_int;
+written_extension! {
+    "MPIX_Sync_query_bulk": Bulk, mpix_sync_query_bulk_f08_(
+        incount: *const Fint,
+        sync: *const Sync,
+        outcount: *mut Fint,
+        completion_data: *mut isize,
+        statuses: *mut c_int,
+        ierror: *mut Fint,
+    ), ierror, |function| {
+        // SAFETY: the caller's arguments and places; an address has the size of the integer.
+        unsafe {
+            let code =
+                function(*incount, *sync, outcount, completion_data.cast(), Statuses::take(statuses, 0).pass());
+            tell(ierror, code);
+        }
     }
 }

@@ -6,17 +6,22 @@ program extensions_f08
    implicit none
    integer, parameter :: AK = MPI_ADDRESS_KIND, CK = MPI_COUNT_KIND
    integer :: wrong = 0, me, n, provided
+   integer :: seen(2)
+   common /tool/ seen
 
    call MPI_Init_thread(MPI_THREAD_MULTIPLE, provided)
    call MPI_Comm_rank(MPI_COMM_WORLD, me)
    call MPI_Comm_size(MPI_COMM_WORLD, n)
    call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN)
    call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN)
+   seen = 0
    call endpoints
    call streams
    call notified
    call events
    call MPIX_Progress()
+   call PMPIX_Progress()
+   call check(all(seen == 1), 'a tool sees calls of extensions')
    call MPI_Allreduce(MPI_IN_PLACE, wrong, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
    if (wrong == 0) print '(a)', 'ok'
    call MPI_Finalize()
@@ -189,3 +194,30 @@ contains
    end subroutine events
 
 end program extensions_f08
+
+! A tool in Fortran: it defines the procedures and calls those whose names begin with P.
+subroutine MPIX_Sync_size_f08(sync, size, ierror)
+   use mpi_ext_f08, only: MPIX_Sync, PMPIX_Sync_size
+   implicit none
+   type(MPIX_Sync), intent(in) :: sync
+   integer, intent(out) :: size
+   integer, optional, intent(out) :: ierror
+   integer :: seen(2)
+   common /tool/ seen
+   seen(1) = seen(1) + 1
+   call PMPIX_Sync_size(sync, size, ierror)
+end subroutine MPIX_Sync_size_f08
+
+subroutine MPIX_Win_get_num_notify_f08(win, rank, num_notify, ierror)
+   use mpi_f08_types, only: MPI_Win
+   use mpi_ext_f08, only: PMPIX_Win_get_num_notify
+   implicit none
+   type(MPI_Win), intent(in) :: win
+   integer, intent(in) :: rank
+   integer, intent(out) :: num_notify
+   integer, optional, intent(out) :: ierror
+   integer :: seen(2)
+   common /tool/ seen
+   seen(2) = seen(2) + 1
+   call PMPIX_Win_get_num_notify(win, rank, num_notify, ierror)
+end subroutine MPIX_Win_get_num_notify_f08

@@ -56,7 +56,7 @@ pub fn check(known: &Configurations, name: &str, options: &Options) -> Result<()
     let configuration = options.configuration();
     if configuration.is_empty() {
         return Err(
-            "--record is for runs with --mpirun-options or --endpoints; those without are the page's own"
+            "--record is for runs with --mpirun-options, --endpoints, --over or --fc; those without are the page's own"
                 .into(),
         );
     }

@@ -55,12 +55,13 @@ pub fn debian(home: &Path, package: &str, release: Option<&str>) -> Result<Fetch
     };
     if found().is_none() {
         let how = ["--download-only", "--tar-only"];
-        match release {
-            Some(release) => apt_source(home, release, package, &how)?,
-            // The archive may have of the next release what it lacks of this one.
-            None => apt_source(home, BOOKWORM, package, &how)
-                .or_else(|_| apt_source(home, TRIXIE, package, &how))?,
-        }
+        // The archive may have of the next release what it lacks of this one.
+        let releases = release.map_or_else(|| vec![BOOKWORM, TRIXIE], |release| vec![release]);
+        let fetch = |release: &&str| {
+            apt_source(home, release, package, &how)
+                .or_else(|why| mirrored(home, release, package).map_err(|also| format!("{why}\n{also}")))
+        };
+        first_that_succeeds(releases.iter().map(fetch))?;
     }
     let (tar, version) = found().ok_or_else(|| format!("Debian has no original sources of {package}"))?;
     if !folder.is_dir() {
@@ -106,8 +107,72 @@ fn apt_source(home: &Path, release: &str, package: &str, how: &[&str]) -> Result
     apt(home, "deb-src", release, &[&["source"], how, &[package]].concat())
 }
 
+/// The first that is no error, or all that they said.
+fn first_that_succeeds(tries: impl Iterator<Item = Result<(), String>>) -> Result<(), String> {
+    let mut said = Vec::new();
+    for result in tries {
+        match result {
+            Ok(()) => return Ok(()),
+            Err(why) => said.push(why),
+        }
+    }
+    Err(said.join("\n"))
+}
+
+/// The pool of another distribution that has the original sources of many of Debian's packages, the same files.
+const MIRROR: &str = "http://archive.ubuntu.com/ubuntu/pool/universe/";
+
+/// Original sources that Debian's lists name and its archive does not have, from another archive; Debian's signed lists have their
+/// check sums.
+fn mirrored(home: &Path, release: &str, package: &str) -> Result<(), String> {
+    let question = ["-q", "source", "--print-uris", "--tar-only", package];
+    let answer =
+        apt_get(home, "deb-src", release)?(&question).output().map_err(|e| format!("apt-get: {e}"))?;
+    let text = String::from_utf8_lossy(&answer.stdout);
+    let files: Vec<SourceFile> = text.lines().filter_map(SourceFile::of).collect();
+    if files.is_empty() {
+        return Err(format!("Debian's lists of {release} have no original sources of {package}"));
+    }
+    for SourceFile { path, name, sum } in files {
+        let part = home.join("mirror.part");
+        must(Command::new("curl").args(["-sSf", "-o"]).arg(&part).arg(format!("{MIRROR}{path}")))?;
+        let found = Command::new("sha256sum").arg(&part).output().map_err(|e| format!("sha256sum: {e}"))?;
+        if !String::from_utf8_lossy(&found.stdout).starts_with(sum) {
+            return Err(format!("{}: not the file that Debian's lists name", part.display()));
+        }
+        fs::rename(&part, home.join(name)).map_err(|e| format!("{}: {e}", part.display()))?;
+    }
+    Ok(())
+}
+
+/// A line of `apt-get source --print-uris`.
+#[derive(Debug, PartialEq)]
+struct SourceFile<'a> {
+    /// In the pool.
+    path: &'a str,
+    name: &'a str,
+    /// SHA-256 in hexadecimal.
+    sum: &'a str,
+}
+
+impl SourceFile<'_> {
+    fn of(line: &str) -> Option<SourceFile<'_>> {
+        let mut words = line.split(' ');
+        let path = words.next()?.trim_matches('\'').split_once("/pool/main/")?.1;
+        let (name, sum) = (words.next()?, words.nth(1)?.strip_prefix("SHA256:")?);
+        Some(SourceFile { path, name, sum })
+    }
+}
+
 /// Runs apt-get in `home` with lists and caches of its own, about a release of Debian.
 fn apt(home: &Path, kind: &str, release: &str, question: &[&str]) -> Result<(), String> {
+    let apt_get = apt_get(home, kind, release)?;
+    must(&mut apt_get(&["-q", "update"]))?;
+    must(&mut apt_get(&[&["-q"], question].concat()))
+}
+
+/// Makes commands of apt-get in `home` with lists and caches of its own, about a release of Debian.
+fn apt_get(home: &Path, kind: &str, release: &str) -> Result<impl Fn(&[&str]) -> Command, String> {
     let apt = home.join("apt");
     for part in ["lists/partial", "cache/archives/partial", "parts"] {
         fs::create_dir_all(apt.join(part)).map_err(|e| format!("{}: {e}", apt.display()))?;
@@ -116,9 +181,10 @@ fn apt(home: &Path, kind: &str, release: &str, question: &[&str]) -> Result<(), 
     let key = "[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]";
     fs::write(&list, format!("{kind} {key} http://deb.debian.org/debian {release} main\n"))
         .map_err(|e| format!("{}: {e}", list.display()))?;
-    let apt_get = |arguments: &[&str]| {
+    let home = home.to_owned();
+    Ok(move |arguments: &[&str]| {
         let mut command = Command::new("apt-get");
-        command.current_dir(home).arg("-q");
+        command.current_dir(&home);
         for (key, value) in [
             ("Dir::Etc::sourcelist", list.clone()),
             ("Dir::Etc::sourceparts", apt.join("parts")),
@@ -130,9 +196,7 @@ fn apt(home: &Path, kind: &str, release: &str, question: &[&str]) -> Result<(), 
         // Not as apt's own user, who may not write here.
         command.args(["-o", "APT::Sandbox::User="]).args(arguments);
         command
-    };
-    must(&mut apt_get(&["update"]))?;
-    must(&mut apt_get(question))
+    })
 }
 
 fn unpacked(home: &Path) -> Option<Fetched> {
@@ -206,4 +270,28 @@ pub fn rsmpi(folder: &Path) -> Result<Fetched, String> {
     text.push_str("\n[workspace]\n");
     fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))?;
     Ok(done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_apt_names_a_file() {
+        let line = "'http://deb.debian.org/debian/pool/main/w/w90/w90_3.1%2bds.orig.tar.xz' w90_3.1+ds.orig.tar.xz 9 SHA256:e88e";
+        let file = SourceFile {
+            path: "w/w90/w90_3.1%2bds.orig.tar.xz",
+            name: "w90_3.1+ds.orig.tar.xz",
+            sum: "e88e",
+        };
+        assert_eq!(SourceFile::of(line), Some(file));
+        assert_eq!(SourceFile::of("Reading package lists..."), None);
+    }
+
+    #[test]
+    fn tries_end_with_the_first_that_succeeds() {
+        let tries = |all: &[Result<(), String>]| first_that_succeeds(all.iter().cloned());
+        assert_eq!(tries(&[Err("a".into()), Ok(()), Err("b".into())]), Ok(()));
+        assert_eq!(tries(&[Err("a".into()), Err("b".into())]), Err("a\nb".into()));
+    }
 }

@@ -13,13 +13,14 @@
 //! counts in `tests/conformance/configurations.json` and writes the page's section of configurations.
 //!
 //! Map: `fetch` (where suites come from) · `suites` (runs them) · `results` (what is kept) ·
-//! `configurations` (what is kept of runs with further options) · `reasons` · `page` ·
+//! `configurations` (what is kept of runs with further options) · `peers` (other libraries) · `reasons` · `page` ·
 //! `options` and `suite` (the command's).
 
 mod configurations;
 pub mod fetch;
 mod options;
 mod page;
+mod peers;
 mod reasons;
 mod results;
 mod suite;
@@ -42,6 +43,9 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
     if let Some(name) = &options.record {
         configurations::check(&known, name, options)?;
     }
+    if (options.over.is_some() || options.fc.is_some()) && options.suites != [Suite::Mpich] {
+        return Err("--over and --fc are for MPICH's suite alone: --suites mpich".into());
+    }
     if options.configurations_only {
         return files.write_section(&known, &reasons);
     }
@@ -59,8 +63,8 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
         None => None,
     };
     let (folder, prefix, libraries) = (files.folder.as_path(), prefix.as_path(), libraries.as_deref());
-    let endpoints = options.endpoints;
-    let place = suites::Place { root, folder, prefix, libraries, mpirun_options, endpoints };
+    let (endpoints, over, fc) = (options.endpoints, options.over, options.fc.as_deref());
+    let place = suites::Place { root, folder, prefix, libraries, mpirun_options, endpoints, over, fc };
     let mut apart = Vec::new();
     for &suite in &options.suites {
         let results = match suite {

@@ -1,5 +1,6 @@
 //! Options of `cargo xtask conformance`.
 
+use crate::conformance::peers::Peer;
 use crate::conformance::suite::Suite;
 use clap::Args;
 use std::path::PathBuf;
@@ -42,10 +43,17 @@ pub struct Options {
     /// `--mpirun-options` make a configuration
     #[arg(long, value_name = "EACH", value_parser = clap::value_parser!(u32).range(2..))]
     pub endpoints: Option<u32>,
+    /// Run the programs of MPICH's suite, made with the install's compilers and its Fortran library, over another library with the
+    /// standard ABI, which is fetched from PyPI, and by its launcher; this makes a configuration, too
+    #[arg(long, value_name = "LIBRARY", value_enum, conflicts_with_all = ["endpoints", "mpirun_options", "libraries"])]
+    pub over: Option<Peer>,
+    /// The Fortran compiler (default: the one that mpifort takes); this makes a configuration, too
+    #[arg(long, value_name = "COMPILER", conflicts_with = "endpoints")]
+    pub fc: Option<String>,
     /// A folder of libraries that jobs find by name, as a device in software in --mpirun-options
     #[arg(long, value_name = "FOLDER")]
     pub libraries: Option<PathBuf>,
-    /// Keep what comes of these `--mpirun-options` and `--endpoints` under this name in the page's section of configurations
+    /// Keep what comes of these `--mpirun-options`, `--endpoints`, `--over` and `--fc` under this name in the page's section of configurations
     #[arg(long, value_name = "NAME")]
     pub record: Option<String>,
     /// Run nothing; write the page's section of configurations
@@ -60,7 +68,14 @@ impl Options {
     /// The difference from a plain run, as text; empty: there is none.
     pub fn configuration(&self) -> String {
         let endpoints = self.endpoints.map(|each| format!("({each} endpoints of each process)"));
-        let parts = [self.mpirun_options.clone(), endpoints.unwrap_or_default()];
-        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+        let over = self.over.map(|peer| format!("(of {})", peer.title()));
+        let compiler = self.fc.as_ref().map(|name| format!("(Fortran by {name})"));
+        let others = [endpoints, over, compiler].into_iter().flatten();
+        [self.mpirun_options.clone()]
+            .into_iter()
+            .chain(others)
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::bounded::{self, Outcome};
 use crate::conformance::fetch;
+use crate::conformance::peers::Peer;
 use crate::conformance::results::{Results, Word};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -29,6 +30,10 @@ pub struct Place<'a> {
     pub mpirun_options: &'a str,
     /// Endpoints of each process that are the ranks of MPICH's programs; `None`: ranks are processes.
     pub endpoints: Option<u32>,
+    /// The library below MPICH's programs; `None`: the install's.
+    pub over: Option<Peer>,
+    /// The Fortran compiler; `None`: the one that mpifort takes.
+    pub fc: Option<&'a str>,
 }
 
 impl Place<'_> {
@@ -42,24 +47,30 @@ impl Place<'_> {
     }
 
     /// How programs of MPICH's suite are built and run.
-    fn programs(&self) -> Programs {
+    fn programs(&self) -> Result<Programs, String> {
         let Some(each) = self.endpoints else {
-            let folder = self.folder.join("mpich-build");
-            let launcher = format!("{} {{args}}", self.mpirun());
-            let (compiler, fortran) = (self.program("mpicc"), self.program("mpifort"));
-            return Programs { folder, compiler, fortran, launcher };
+            let name = self.fc.map(|fc| format!("-{}", fc.replace('/', "-")));
+            let folder = self.folder.join(format!("mpich-build{}", name.unwrap_or_default()));
+            let begin = match self.over {
+                Some(peer) => peer.launcher(self.folder, self.prefix)?,
+                None => self.mpirun(),
+            };
+            let chosen = self.fc.map(|fc| format!(" -fc={fc}"));
+            let fortran = self.program("mpifort") + &chosen.unwrap_or_default();
+            let (compiler, launcher) = (self.program("mpicc"), format!("{begin} {{args}}"));
+            return Ok(Programs { folder, compiler, fortran, launcher });
         };
         let script = self.root.join("tests/conformance/endpoint_programs.py").display().to_string();
         let functions = self.root.join("mpi/abi/functions.tsv").display().to_string();
         let (prefix, mpirun, options) = (self.prefix.display(), self.program("mpirun"), self.mpirun_options);
-        Programs {
+        Ok(Programs {
             folder: self.folder.join("mpich-build-endpoints"),
             compiler: format!("python3 {script} cc {functions} {prefix}"),
             // Programs of endpoints are made of C sources.
             fortran: String::new(),
             // The number of processes is the script's to tell.
             launcher: format!("python3 {script} run {each} {{np}} {mpirun} {options} -n {{{{n}}}} {{args}}"),
-        }
+        })
     }
 
     fn driver(&self, name: &str) -> Command {
@@ -149,7 +160,7 @@ pub struct Part<'a> {
 pub fn mpich(place: &Place, part: Part<'_>, timeout: u32) -> Result<Results, String> {
     let suite = fetch::mpich(place.folder)?;
     let mut command = place.driver("mpich_suite.py");
-    let programs = place.programs();
+    let programs = place.programs()?;
     command
         .arg(&suite.folder)
         .arg("--build")
@@ -160,7 +171,7 @@ pub fn mpich(place: &Place, part: Part<'_>, timeout: u32) -> Result<Results, Str
         .env("ENDPOINT_PROGRAMS", &programs.folder)
         .args(["--timeout", &timeout.to_string(), "--dtp", "small"]);
     // Some count the slots that are left, and wait for ever where there are none. Further options name nodes of their own.
-    if !place.mpirun_options.contains("host") {
+    if !place.mpirun_options.contains("host") && place.over.is_none() {
         command.args(["--spawn-args", SPAWN_SLOTS]);
     }
     for (option, value) in [("--dirs", part.dirs), ("--only", part.only)] {

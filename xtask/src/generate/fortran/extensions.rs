@@ -94,17 +94,20 @@ pub fn module(sections: &[Section<Procedure>]) -> String {
         );
     }
     for procedure in sections.iter().flat_map(|s| &s.rows) {
-        writeln!(out, "   interface {}", procedure.name).expect("a string");
-        for large in forms(procedure) {
-            interface(&mut out, procedure, large);
+        // The second is for tools.
+        for prefix in ["", "P"] {
+            writeln!(out, "   interface {prefix}{}", procedure.name).expect("a string");
+            for large in forms(procedure) {
+                interface(&mut out, prefix, procedure, large);
+            }
+            writeln!(out, "   end interface").expect("a string");
         }
-        writeln!(out, "   end interface").expect("a string");
     }
     out + "end module mpi_ext_f08\n"
 }
 
-fn interface(out: &mut String, procedure: &Procedure, large: bool) {
-    let name = format!("{}_f08", name(procedure, large));
+fn interface(out: &mut String, prefix: &str, procedure: &Procedure, large: bool) {
+    let name = format!("{prefix}{}_f08", name(procedure, large));
     let names = procedure.dummies.iter().map(|d| d.name.as_str());
     let names: Vec<&str> = names.chain((!is_silent(procedure)).then_some("ierror")).collect();
     statement(out, &format!("      subroutine {name}({})", names.join(", ")));

@@ -22,7 +22,7 @@ With --trace TOOL.so (made by tracer.py) every test's MPI calls are noted too, a
 import argparse, collections, glob, json, os, re, shlex, signal, subprocess, sys
 import tempfile, time, uuid
 
-INSIDE = r"""
+NOTES = r"""
 import os, sys, unittest
 log = open(os.environ['M4P_LOG'] + '.' + str(os.getpid()), 'w', buffering=1)
 def note(word, test):
@@ -57,6 +57,8 @@ if os.environ.get('M4P_TRACE'):
                 return old(self, test)
             return new
         setattr(R, name, wrap())
+"""
+INSIDE = NOTES + r"""
 sys.path.insert(0, os.getcwd())
 sys.dont_write_bytecode = True
 if __name__ == '__main__':       # worker processes import this file too
@@ -77,10 +79,20 @@ def sweep(mark):
             pass
 
 
-def run_module(o, module, np, env, script):
+# Modules that look at their own main program: they are run as that, and note
+# their tests because Python loads `sitecustomize` first.
+PROGRAMS = {"test_futures": {"test_futures": [], "test_futures_shared": ["-m", "mpi4py.futures"]}}
+
+
+def run_module(o, module, np, env, script, program=None):
     mark = os.path.join(tempfile.gettempdir(), "m4p." + uuid.uuid4().hex)
     cmd = shlex.split(o.mpirun.format(np=np)) + [o.python, script, "--no-builddir"]
     cmd += ["-i", module + r"\.py$"] + shlex.split(o.extra)
+    if program is not None:
+        cmd = shlex.split(o.mpirun.format(np=np)) + [o.python] + program + [module + ".py"]
+        # Processes that are started with -P look for the other modules in no folder of their own.
+        folders = [os.path.dirname(script), o.tests, env.get("PYTHONPATH", "")]
+        env = dict(env, PYTHONPATH=os.pathsep.join(folders))
     start, over = time.time(), False
     with open(mark + ".out", "wb") as f:
         p = subprocess.Popen(cmd, cwd=o.tests, env=dict(env, M4P_LOG=mark), stdin=subprocess.DEVNULL,
@@ -145,16 +157,21 @@ def main():
     if o.trace:
         env.update(M4P_TRACE="1", LD_PRELOAD=os.path.abspath(o.trace))
     calls = {}
-    script = os.path.join(tempfile.gettempdir(), f"m4p_inside.{os.getpid()}.py")
-    with open(script, "w") as f:
-        f.write(INSIDE)
+    folder = tempfile.TemporaryDirectory()
+    script = os.path.join(folder.name, "m4p_inside.py")
+    for name, text in (script, INSIDE), (os.path.join(folder.name, "sitecustomize.py"), NOTES):
+        with open(name, "w") as f:
+            f.write(text)
     modules = sorted(os.path.basename(p)[:-3] for p in glob.glob(os.path.join(o.tests, "test_*.py")))
     modules = [m for m in modules if re.search(o.only, m) and not re.search(o.exclude, m)]
     out, total = [], collections.Counter()
     for np in map(int, o.np.split(",")):
         count, start = collections.Counter(), time.time()
-        for m in modules:
-            r = run_module(o, m, np, env, script)
+        runs = [(m, name, program) for m in modules
+                for name, program in PROGRAMS.get(m, {m: None}).items()]
+        for file, m, program in runs:
+            r = run_module(o, file, np, env, script, program)
+            r["module"] = m
             for name, used in r.pop("calls").items():
                 calls.setdefault(name, set()).update(used)
             out.append(r)
@@ -172,7 +189,7 @@ def main():
         total.update(count)
         print(f"np={np}: " + ", ".join(f"{count[w]} {w}" for w in RANK[1:2] + RANK[2:] + RANK[:1]) +
               f", {time.time() - start:.0f} s", flush=True)
-    os.unlink(script)
+    folder.cleanup()
     if o.calls:
         with open(o.calls, "w") as f:
             json.dump({k: sorted(v) for k, v in sorted(calls.items())}, f, indent=0)

@@ -63,6 +63,7 @@ mod shm_collectives;
 mod soak;
 mod solo;
 mod spawn;
+mod spawn_ends;
 mod tcp;
 mod tool_interface;
 mod tools;

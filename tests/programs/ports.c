@@ -1,6 +1,10 @@
 /* Jobs that meet by a port: one opens it and writes its name into a file, or publishes it; others read that and call. */
 #include "check.h"
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
 
+#include <pthread.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -56,6 +60,29 @@ static void talk(MPI_Comm inter, int accepts) {
     MPI_Comm_disconnect(&merged);
 }
 
+#ifdef MPIX_HAVE_ENDPOINTS
+/* Endpoints of each process, the last of which is the root, as one side of a meeting. */
+enum { ENDPOINTS = 2 };
+static char endpoints_port[MPI_MAX_PORT_NAME];
+static int endpoints_accept;
+
+static void *endpoint(void *of) {
+    MPI_Comm comm = *(MPI_Comm *)of, inter;
+    int all;
+    MPI_Comm_size(comm, &all);
+    for (int round = 0; round < 2; round++) {
+        if (endpoints_accept)
+            MPI_Comm_accept(endpoints_port, MPI_INFO_NULL, all - 1, comm, &inter);
+        else
+            MPI_Comm_connect(endpoints_port, MPI_INFO_NULL, all - 1, comm, &inter);
+        talk(inter, endpoints_accept);
+        MPI_Comm_disconnect(&inter);
+    }
+    MPI_Comm_free(&comm);
+    return NULL;
+}
+#endif
+
 static MPI_Info timeout_of(const char *seconds) {
     MPI_Info info;
     MPI_Info_create(&info);
@@ -64,7 +91,11 @@ static MPI_Info timeout_of(const char *seconds) {
 }
 
 int main(int argc, char **argv) {
-    begin(&argc, &argv, &rank, &size);
+    int level;
+    MPI_Init_thread(&argc, &argv, argc > 1 && strcmp(argv[1], "endpoints") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    check_rank_ = rank;
     const char *what = argc > 1 ? argv[1] : "", *file = argc > 2 ? argv[2] : "";
     int rounds = argc > 3 ? atoi(argv[3]) : 1;
     char name[MPI_MAX_PORT_NAME] = "";
@@ -170,6 +201,66 @@ int main(int argc, char **argv) {
         MPI_Error_class(code, &code);
         CHECK(code == MPI_ERR_PORT, "closed twice: %d", code);
         MPI_Info_free(&soon);
+#ifdef MPIX_HAVE_ENDPOINTS
+    } else if (strcmp(what, "endpoints") == 0) {
+        /* Endpoints of one job meet those of another, whose last process has the port. */
+        CHECK(level == MPI_THREAD_MULTIPLE, "level %d", level);
+        endpoints_accept = strcmp(argv[3], "accept") == 0;
+        if (rank == size - 1) {
+            if (endpoints_accept) {
+                MPI_Open_port(MPI_INFO_NULL, endpoints_port);
+                write_name(file, endpoints_port);
+            } else {
+                read_name(file, endpoints_port);
+            }
+        }
+        MPI_Comm each[ENDPOINTS];
+        pthread_t threads[ENDPOINTS];
+        MPIX_Comm_create_endpoints(MPI_COMM_WORLD, ENDPOINTS, MPI_INFO_NULL, each);
+        for (int i = 0; i < ENDPOINTS; i++) pthread_create(&threads[i], NULL, endpoint, &each[i]);
+        for (int i = 0; i < ENDPOINTS; i++) pthread_join(threads[i], NULL);
+        if (endpoints_accept && rank == size - 1) MPI_Close_port(endpoints_port);
+#endif
+    } else if (strcmp(what, "wait") == 0) {
+        /* Waits for the other side for ever. */
+        char up[4200];
+        snprintf(up, sizeof up, "%s.%s", file, argv[3]);
+        if (strcmp(argv[3], "accept") == 0) {
+            MPI_Open_port(MPI_INFO_NULL, name);
+            write_name(file, name);
+            MPI_Comm_accept(name, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter);
+        } else {
+            read_name(file, name);
+            MPI_Comm_connect(name, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter);
+        }
+        MPI_Barrier(inter);
+        write_name(up, "up");
+        MPI_Recv(&rank, 1, MPI_INT, 0, 0, inter, MPI_STATUS_IGNORE);
+        CHECK(0, "nobody sends");
+    } else if (strcmp(what, "unanswered") == 0) {
+        /* Nobody accepts, and a parameter says for how long that is borne; a hint says otherwise. */
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        char text[MPI_MAX_ERROR_STRING];
+        int length;
+        if (rank == 0) MPI_Open_port(MPI_INFO_NULL, name);
+        MPI_Bcast(name, MPI_MAX_PORT_NAME, MPI_CHAR, 0, MPI_COMM_WORLD);
+        int code = MPI_Comm_connect(name, MPI_INFO_NULL, size - 1, MPI_COMM_WORLD, &inter), class;
+        MPI_Error_class(code, &class);
+        MPI_Error_string(code, text, &length);
+        CHECK(class == MPI_ERR_PORT && strstr(text, "runtime_connect_timeout"), "class %d: %s", class, text);
+        if (rank == 0) {
+            sleep(2);
+            MPI_Comm_accept(name, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter);
+        } else if (rank == 1) {
+            MPI_Info late = timeout_of("120");
+            MPI_Comm_connect(name, late, 0, MPI_COMM_SELF, &inter);
+            MPI_Info_free(&late);
+        }
+        if (rank < 2) {
+            talk(inter, rank == 0);
+            MPI_Comm_disconnect(&inter);
+        }
+        if (rank == 0) MPI_Close_port(name);
     } else if (strcmp(what, "join") == 0) {
         /* The socket is one of this machine: a file that both know. */
         int ends = socket(AF_UNIX, SOCK_STREAM, 0), fd = ends;

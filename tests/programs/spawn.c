@@ -1,6 +1,9 @@
 /* Processes that are started by MPI_Comm_spawn, and what they do with those who started them. The first argument says what; a process that was
  * started does what its own first argument says. */
 #include "check.h"
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
 
 #include <dirent.h>
 #include <pthread.h>
@@ -122,10 +125,14 @@ static void note(const char *folder, const char *name) {
     fclose(file);
 }
 
-static void await(const char *folder, const char *name) {
+static int is_there(const char *folder, const char *name) {
     char path[4200];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    while (access(path, F_OK) != 0) usleep(2000);
+    return access(path, F_OK) == 0;
+}
+
+static void await(const char *folder, const char *name) {
+    while (!is_there(folder, name)) usleep(2000);
 }
 
 /* A process that was started. */
@@ -143,9 +150,10 @@ static void child(MPI_Comm parent, int argc, char **argv) {
         printf("on %s\n", where);
         talk(parent, 0);
     } else if (strcmp(what, "stay") == 0) {
-        if (strcmp(argv[2], "apart") == 0) MPI_Comm_disconnect(&parent);
+        int apart = strcmp(argv[2], "apart") == 0;
+        if (apart) MPI_Comm_disconnect(&parent);
         note(argv[3], "up");
-        for (;;) pause();
+        await(argv[3], apart ? "over" : "never");
     } else if (strcmp(what, "numbered") == 0) {
         int number = attribute(MPI_APPNUM), m;
         CHECK(number == atoi(argv[2]), "program %d, not %s", number, argv[2]);
@@ -237,10 +245,33 @@ static void *in_thread(void *number) {
     return NULL;
 }
 
+#ifdef MPIX_HAVE_ENDPOINTS
+/* Endpoints of each process that are parents. */
+enum { ENDPOINTS = 2 };
+static int children;
+
+/* An endpoint among others, the last of which is the root: all start processes, and talk to them. */
+static void *endpoint(void *of) {
+    MPI_Comm comm = *(MPI_Comm *)of, inter;
+    char *arguments[] = {"talk", "two words", "", ":", NULL};
+    int all;
+    MPI_Comm_size(comm, &all);
+    CHECK(all == ENDPOINTS * size, "%d endpoints", all);
+    for (int round = 0; round < 2; round++) {
+        int code = MPI_Comm_spawn(self, arguments, children, MPI_INFO_NULL, all - 1, comm, &inter, MPI_ERRCODES_IGNORE);
+        CHECK(code == MPI_SUCCESS, "spawn by endpoints: %d", code);
+        talk(inter, 1);
+        MPI_Comm_disconnect(&inter);
+    }
+    MPI_Comm_free(&comm);
+    return NULL;
+}
+#endif
+
 int main(int argc, char **argv) {
     int level;
     self = argv[0];
-    int threaded = argc > 1 && strcmp(argv[1], "threads") == 0;
+    int threaded = argc > 1 && (strcmp(argv[1], "threads") == 0 || strcmp(argv[1], "endpoints") == 0);
     MPI_Init_thread(&argc, &argv, threaded ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -294,6 +325,16 @@ int main(int argc, char **argv) {
         inter = start(n, arguments, MPI_INFO_NULL);
         MPI_Barrier(inter);
         MPI_Comm_disconnect(&inter);
+    } else if (strcmp(what, "late") == 0) {
+        /* A program that is no MPI program, and then one that is. */
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        char *long_time[] = {"1000", NULL}, *arguments[] = {"wait", NULL};
+        refused("/bin/sleep", long_time, 1, MPI_INFO_NULL, MPI_ERR_SPAWN);
+        MPI_Comm inter = start(n, arguments, MPI_INFO_NULL);
+        MPI_Barrier(inter);
+        MPI_Comm_disconnect(&inter);
+        sleep(4);
+        MPI_Barrier(MPI_COMM_WORLD);
     } else if (strcmp(what, "multiple") == 0) {
         char *commands[] = {(char *)self, (char *)self, (char *)self};
         char *one[] = {"numbered", "0", NULL}, *two[] = {"numbered", "1", NULL}, *three[] = {"numbered", "2", NULL};
@@ -378,6 +419,36 @@ int main(int argc, char **argv) {
         }
         CHECK(descriptors() <= open, "%d descriptors, at most %d", descriptors(), open);
         printf("kept %ld\n", resident() - kept);
+    } else if (strcmp(what, "pace") == 0) {
+        /* So many after an eighth of them, with a look from outside between and behind. */
+        char *arguments[] = {"wait", NULL};
+        for (int i = 0; i < n; i++) {
+            MPI_Comm inter = start(1, arguments, MPI_INFO_NULL);
+            MPI_Barrier(inter);
+            MPI_Comm_disconnect(&inter);
+            if (i + 1 == n / 8 || i + 1 == n) {
+                char mark[32];
+                snprintf(mark, sizeof mark, "after%d", i + 1);
+                note(argv[3], mark);
+                strcat(mark, ".seen");
+                /* Connections end when the other side has said good-bye. */
+                while (!is_there(argv[3], mark)) {
+                    int flag;
+                    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+                    usleep(1000);
+                }
+            }
+        }
+#ifdef MPIX_HAVE_ENDPOINTS
+    } else if (strcmp(what, "endpoints") == 0) {
+        CHECK(level == MPI_THREAD_MULTIPLE, "level %d", level);
+        MPI_Comm each[ENDPOINTS];
+        pthread_t threads[ENDPOINTS];
+        children = n;
+        MPIX_Comm_create_endpoints(MPI_COMM_WORLD, ENDPOINTS, MPI_INFO_NULL, each);
+        for (int i = 0; i < ENDPOINTS; i++) pthread_create(&threads[i], NULL, endpoint, &each[i]);
+        for (int i = 0; i < ENDPOINTS; i++) pthread_join(threads[i], NULL);
+#endif
     } else if (strcmp(what, "threads") == 0) {
         CHECK(level == MPI_THREAD_MULTIPLE, "level %d", level);
         pthread_t threads[4];

@@ -175,10 +175,13 @@ impl Running {
         }
     }
 
+    /// A file of the job's folder; empty: it is not there.
+    fn read(&self, name: &str) -> String {
+        String::from_utf8_lossy(&fs::read(self.folder.path().join(name)).unwrap_or_default()).into_owned()
+    }
+
     fn said(&self) -> String {
-        let read = |name| fs::read(self.folder.path().join(name)).unwrap_or_default();
-        let text = |name| String::from_utf8_lossy(&read(name)).into_owned();
-        format!("--- stdout\n{}--- stderr\n{}", text("out"), text("err"))
+        format!("--- stdout\n{}--- stderr\n{}", self.read("out"), self.read("err"))
     }
 
     /// Waits for the launcher's end; panics at the limit.
@@ -219,7 +222,7 @@ impl Running {
         let mark = self.mark.clone();
         let scratch = self.folder.path().join("tmp");
         // Keeps the folder until it has been looked at: `wait` would drop it.
-        let (ended, _running) = self.wait_keeping();
+        let (mut ended, running) = self.wait_keeping();
         let began = Instant::now();
         loop {
             let left = marked(&mark);
@@ -237,6 +240,8 @@ impl Running {
         let kept: Vec<_> =
             fs::read_dir(&scratch).map(|d| d.flatten().map(|e| e.path()).collect()).unwrap_or_default();
         assert!(kept.is_empty(), "{}: left files {kept:?}", ended.shown);
+        // Those that outlived the launcher may have said something since.
+        (ended.out, ended.err) = (running.read("out"), running.read("err"));
         ended
     }
 }

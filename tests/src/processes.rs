@@ -16,6 +16,14 @@ pub struct Process {
     pub state: char,
 }
 
+/// What a process holds at a moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Held {
+    pub descriptors: usize,
+    pub threads: usize,
+    pub memory: i64,
+}
+
 impl Process {
     /// Sends a signal; that it is gone already is no error.
     pub fn signal(&self, signal: Signal) {
@@ -29,6 +37,28 @@ impl Process {
         let pid = stat(self.pid)?.2;
         let (name, state, _) = stat(pid)?;
         Some(Process { pid, name, state })
+    }
+
+    /// Processes that it has started and that have not ended.
+    pub fn children(&self) -> Vec<Process> {
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let pids = entries.filter_map(|e| e.file_name().to_str()?.parse::<i32>().ok());
+        let child = |pid| {
+            let (name, state, parent) = stat(pid)?;
+            (parent == self.pid && state != 'Z').then_some(Process { pid, name, state })
+        };
+        pids.filter_map(child).collect()
+    }
+
+    /// Open descriptors, threads, and KiB of memory that is its own alone.
+    pub fn holds(&self) -> Held {
+        let count =
+            |what: &str| fs::read_dir(format!("/proc/{}/{what}", self.pid)).map_or(0, Iterator::count);
+        let rollup = fs::read_to_string(format!("/proc/{}/smaps_rollup", self.pid)).unwrap_or_default();
+        let private =
+            |line: &str| line.strip_prefix("Private_Dirty:")?.split_whitespace().next()?.parse::<i64>().ok();
+        let memory = rollup.lines().find_map(private).unwrap_or(0);
+        Held { descriptors: count("fd"), threads: count("task"), memory }
     }
 
     /// Whether it has ended; its parent may not have heard of it.

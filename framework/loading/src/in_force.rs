@@ -156,6 +156,9 @@ pub fn of_host(r: &Resolved, params: &HostParams, process: &Process) -> InForce 
             };
             yes(&cris.to_string(), &because)
         }
+        "runtime_connect_timeout" if params.connect_timeout == 0 => {
+            yes("", "0: MPI_Comm_connect waits as long as it takes")
+        }
         "mpi_yield_when_idle" if process.crowded => yes("true", "more processes than cores run on a node"),
         "mpi_spin_count" | "mpi_yield_count" if process.yields(params) => {
             yes("", "used only in part, since mpi_yield_when_idle is in force")

@@ -17,6 +17,9 @@ const YIELDS: &str = "500";
 /// Microseconds that a yield may take: more than ranks take that wait for each other, less than a time slice.
 const YIELD_LIMIT: &str = "400";
 
+/// Seconds in which a job that has opened a port accepts.
+const CONNECT_TIMEOUT: &str = "600";
+
 /// Words of the standard's launch key of this name (MPI 5.0 §9.3).
 const INITIAL_ERRHANDLERS: [&str; 3] = ["mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"];
 
@@ -64,6 +67,7 @@ fn declarations() -> Vec<Declaration> {
         d("runtime", "", "cri_assignment", Kind::Enum, "stream", "How messages are assigned to CRIs once several threads send: stream by communicator and tag, so that messages are received in sequence; dedicated by the sending thread; round_robin in turn; with the last two, unless mpi_assert_allow_overtaking is given, messages carry sequence numbers by which the receiver orders them. Set it to dedicated where all threads send with one tag in one communicator").one_of(&ASSIGNMENTS).level(4),
         d("runtime", "", "progress", Kind::Enum, "concurrent", "How waiting threads progress CRIs: with concurrent each thread progresses one that no other thread is progressing, its own first; with serial one thread at a time progresses all of them. Set it to serial where many threads wait and few messages arrive").one_of(&PROGRESS).level(4),
         d("runtime", "", "wait", Kind::Enum, "sync", "How threads wait at MPI_THREAD_MULTIPLE: sync: one of them progresses and the others sleep until their own requests are complete; race: each polls its requests and contends for progress. Set it to race only to measure what sync gains").one_of(&WAITS).level(9),
+        d("runtime", "", "connect_timeout", Kind::Unsigned, CONNECT_TIMEOUT, "Seconds that MPI_Comm_connect waits at a port where nobody calls MPI_Comm_accept, before it fails with MPI_ERR_PORT; the info key timeout of a call is used in its place; 0: no limit. Raise it where the job that accepts may have to wait for its start longer than that").level(6).range(0, 1_000_000_000),
         d("mpi", "", "yield_when_idle", Kind::Bool, "false", "A waiting thread yields its core at once instead of polling first, as always when the node is oversubscribed. Set it where other programs or threads need the cores on which ranks wait").level(5),
         d("mpi", "", "spin_count", Kind::Unsigned, SPINS, "Calls of progress without an event after which a waiting thread yields its core between calls. Raise it where each thread has a core of its own, lower it where others need the core").level(7).range(1, 1_000_000_000),
         d("mpi", "", "yield_count", Kind::Unsigned, YIELDS, "Calls of progress with a yield after which a waiting thread blocks until a message arrives. Lower it where cores are shared, raise it for latency").level(7).range(0, 1_000_000_000),
@@ -173,6 +177,7 @@ pub fn read_host(resolver: &Resolver) -> HostParams {
         prepare_after: number(resolver, "coll_base_prepare_after"),
         abort_delay: resolver.get("opal_abort_delay").and_then(|r| r.value.as_i64()).unwrap_or(0),
         keeping: keeping(resolver),
+        connect_timeout: number(resolver, "runtime_connect_timeout"),
         files: file_params::read(resolver),
     }
 }

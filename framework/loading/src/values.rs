@@ -34,6 +34,8 @@ pub struct HostParams {
     pub abort_delay: i64,
     /// How long registered memory stays registered.
     pub keeping: Keeping,
+    /// Seconds that MPI_Comm_connect waits where no hint says so; 0: as long as it takes.
+    pub connect_timeout: u32,
     pub files: FileParams,
 }
 

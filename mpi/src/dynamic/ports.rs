@@ -11,16 +11,18 @@ use crate::types::{Comm, Info};
 use core::ffi::{c_char, c_int};
 use oxmpi_mca::Entry;
 use oxmpi_runtime::dynamic::Side;
+use std::time::Duration;
 
 /// The info key that says where a port's secret is: `name`, or in the user's key file.
 const SECRET: &str = "oxmpi_port_secret";
 
-/// Meets another group at a port; `side` makes what the root does of the port's name.
+/// Meets another group at a port; `side` makes what the root does of the port's name, and `limit` is how long that may take where no
+/// hint says so.
 fn meet(
     entry: &mut Entry,
     (comm, root): (Comm, c_int),
     (port_name, hints): (Text, Info),
-    side: impl for<'a> FnOnce(&'a str) -> Side<'a>,
+    (side, limit): (impl for<'a> FnOnce(&'a str) -> Side<'a>, Option<Duration>),
     made: Out<Comm>,
 ) -> Res {
     let object = require(comm)?;
@@ -34,7 +36,9 @@ fn meet(
     let met = match arguments {
         None => object.comm.meet_at_port(entry, root, None),
         Some(Err(failure)) => object.comm.meet_at_port(entry, root, Some(Err(for_all(failure)))),
-        Some(Ok((name, limit))) => object.comm.meet_at_port(entry, root, Some(Ok((side(&name), limit)))),
+        Some(Ok((name, hint))) => {
+            object.comm.meet_at_port(entry, root, Some(Ok((side(&name), hint.or(limit)))))
+        }
     };
     write(made, "newcomm", adopt(entry, object, met?)?)
 }
@@ -67,14 +71,15 @@ mpi_fn! {
 mpi_fn! {
     fn MPI_Comm_accept(port_name: Text, info: Info, root: c_int, comm: Comm, newcomm: Out<Comm>) -> c_int |here| {
         call(here, NAME, Some(comm), |_, entry| {
-            meet(entry, (comm, root), (port_name, info), |name| Side::Accept(name), newcomm)
+            meet(entry, (comm, root), (port_name, info), (|name| Side::Accept(name), None), newcomm)
         })
     }
 }
 mpi_fn! {
     fn MPI_Comm_connect(port_name: Text, info: Info, root: c_int, comm: Comm, newcomm: Out<Comm>) -> c_int |here| {
-        call(here, NAME, Some(comm), |_, entry| {
-            meet(entry, (comm, root), (port_name, info), |name| Side::Connect(name), newcomm)
+        call(here, NAME, Some(comm), |process, entry| {
+            let limit = process.instance.connect_timeout();
+            meet(entry, (comm, root), (port_name, info), (|name| Side::Connect(name), limit), newcomm)
         })
     }
 }

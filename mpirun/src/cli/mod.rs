@@ -288,6 +288,12 @@ impl JobOptions {
                 .ok_or_else(|| bad_value("--timeout", text, "a number of seconds above 0"))?;
             self.timeout = Some(seconds);
         }
+        if let Some(text) = given.text("spawn-timeout")? {
+            let seconds = words::seconds(text)
+                .ok_or_else(|| bad_value("--spawn-timeout", text, "a number of seconds above 0"))?;
+            self.spawn_timeout = Some(seconds);
+        }
+        self.children_apart = given.flag("report-child-jobs-separately");
         for text in given.texts("runtime-options")? {
             let mut options = RuntimeOptions::default();
             options.add(text)?;

@@ -46,6 +46,10 @@ pub struct JobOptions {
     pub status_ends_job: bool,
     /// Of equal messages of several processes one is shown, and how many there were.
     pub aggregate_help: bool,
+    /// Seconds that the start of a job may take, the first one or a later one.
+    pub spawn_timeout: Option<u64>,
+    /// mpirun's status follows from the command line's job alone.
+    pub children_apart: bool,
     pub(super) timeout: Option<u64>,
 }
 

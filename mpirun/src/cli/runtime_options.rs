@@ -10,6 +10,8 @@ pub struct RuntimeOptions {
     status_ends_job: Option<bool>,
     do_not_launch: bool,
     timeout: Option<u64>,
+    spawn_timeout: Option<u64>,
+    children_apart: Option<bool>,
     state: Option<bool>,
     stack_traces: Option<bool>,
     aggregate_help: Option<bool>,
@@ -21,6 +23,8 @@ const KNOWN: &[&str] = &[
     "abort-nonzero-status",
     "donotlaunch",
     "timeout",
+    "spawn-timeout",
+    "report-child-jobs-separately",
     "report-state-on-timeout",
     "get-stack-traces",
     "aggregate-help-messages",
@@ -41,8 +45,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("stop-on-exec", "processes cannot be stopped for a debugger"),
     ("stop-in-init", "processes cannot be stopped for a debugger"),
     ("stop-in-app", "processes cannot be stopped for a debugger"),
-    ("spawn-timeout", "spawned jobs have no limit or report of their own"),
-    ("report-child-jobs-separately", "spawned jobs have no limit or report of their own"),
 ];
 
 impl RuntimeOptions {
@@ -59,6 +61,8 @@ impl RuntimeOptions {
                 "error-nonzero-status" | "abort-nonzero-status" => self.status_ends_job = Some(yes()?),
                 "donotlaunch" => self.do_not_launch = yes()?,
                 "timeout" => self.timeout = Some(value.and_then(seconds).ok_or_else(bad)?),
+                "spawn-timeout" => self.spawn_timeout = Some(value.and_then(seconds).ok_or_else(bad)?),
+                "report-child-jobs-separately" => self.children_apart = Some(yes()?),
                 "report-state-on-timeout" => self.state = Some(yes()?),
                 "get-stack-traces" => self.stack_traces = Some(yes()?),
                 "aggregate-help-messages" => self.aggregate_help = Some(yes()?),
@@ -81,17 +85,19 @@ impl RuntimeOptions {
     }
 
     pub fn put_into(self, job: &mut JobOptions) -> Result<(), String> {
-        if let Some(seconds) = self.timeout {
-            match job.timeout {
-                Some(before) if before != seconds => {
-                    return Err(super::policy::conflict(
-                        &format!("a time limit of {before} seconds"),
-                        &format!("one of {seconds}"),
-                    ));
-                }
-                _ => job.timeout = Some(seconds),
+        let limits = [
+            (self.timeout, &mut job.timeout, "time limit"),
+            (self.spawn_timeout, &mut job.spawn_timeout, "time limit of the start"),
+        ];
+        for (given, limit, name) in limits {
+            let Some(seconds) = given else { continue };
+            if let Some(before) = limit.filter(|before| *before != seconds) {
+                let before = format!("a {name} of {before} seconds");
+                return Err(super::policy::conflict(&before, &format!("one of {seconds}")));
             }
+            *limit = Some(seconds);
         }
+        job.children_apart = self.children_apart.unwrap_or(job.children_apart);
         job.status_ends_job = self.status_ends_job.unwrap_or(job.status_ends_job);
         job.do_not_launch |= self.do_not_launch;
         job.forward_environment |= self.forward_environment;
@@ -144,7 +150,14 @@ mod tests {
         options.put_into(&mut job).expect("no conflict");
         assert!(!job.status_ends_job && job.at_time_limit.state && job.at_time_limit.stack_traces);
         assert_eq!(job.timeout, Some(60));
-        for wrong in ["", "bogus", "timeout", "timeout=x", "error=maybe", "recover", "stop-on", "s"] {
+        let mut options = RuntimeOptions::default();
+        options.add("spawn-timeout=5,report-child").expect("sound");
+        let mut job = JobOptions::default();
+        options.put_into(&mut job).expect("no conflict");
+        assert!(job.children_apart && job.spawn_timeout == Some(5) && job.timeout.is_none());
+        for wrong in
+            ["", "bogus", "timeout", "spawn-timeout=0", "timeout=x", "error=maybe", "recover", "stop-on", "s"]
+        {
             assert!(RuntimeOptions::default().add(wrong).is_err(), "{wrong}");
         }
         assert!(RuntimeOptions::default().add("recoverable=0").is_ok());

@@ -130,7 +130,6 @@ const NO_DVM: &str = "there is no persistent launcher (DVM); each mpirun starts 
 const NO_SESSION: &str = "a job has no session directory";
 const NO_TABLE: &str = "there is no table of transports by pairs of ranks; mpi-info lists the transports";
 const NO_PMIX: &str = "PMIx is not used";
-const NO_SPAWNED: &str = "spawned jobs have no limit or report of their own";
 const NO_RESTART: &str = "failed processes are never restarted";
 
 /// All options, in the order in which help shows them.
@@ -272,7 +271,17 @@ pub const OPTIONS: &[Opt] = &[
         &["[D:H:M:]SECONDS"],
         "Time limit of the job; exit status 110 when it has passed",
     ),
-    Opt::new(CONTROL, Job, "spawn-timeout", &["SECONDS"], "").missing(NO_SPAWNED),
+    Opt::new(
+        CONTROL,
+        Job,
+        "spawn-timeout",
+        &["[D:H:M:]SECONDS"],
+        "Time limit of the start of the job, and of each that its processes start",
+    )
+    .differs(
+        "exit status 110 when the first job has not started in time; a later one ends then and MPI_Comm_spawn fails, \
+         also where its processes do not come to MPI_Init",
+    ),
     Opt::new(CONTROL, Job, "get-stack-traces", &[], "At the time limit, show a stack trace of each process"),
     Opt::new(
         CONTROL,
@@ -308,7 +317,13 @@ pub const OPTIONS: &[Opt] = &[
     Opt::new(CONTROL, Job, "continuous", &[], "").missing(NO_RESTART),
     Opt::new(CONTROL, Job, "with-ft", &["KIND"], "Fault tolerance: only none")
         .differs("only none; there is no fault tolerance yet"),
-    Opt::new(CONTROL, Job, "report-child-jobs-separately", &[], "").missing(NO_SPAWNED),
+    Opt::new(
+        CONTROL,
+        Job,
+        "report-child-jobs-separately",
+        &[],
+        "mpirun's exit status is that of the first job, whatever becomes of jobs that its processes start",
+    ),
     Opt::new(CONTROL, Job, "show-progress", &[], "").missing("there is no progress report of the launch"),
     Opt::new(CONTROL, Job, "stop-on-exec", &[], "").missing("processes cannot be stopped for a debugger"),
     Opt::new(CONTROL, Job, "stop-in-init", &["RANKS"], "").missing("processes cannot be stopped for a debugger"),

@@ -18,6 +18,7 @@
 mod coming;
 pub(crate) mod daemon;
 mod files;
+mod hearing;
 pub mod mpir;
 mod nodes;
 mod opening;
@@ -26,6 +27,7 @@ mod pump;
 mod running;
 mod singleton;
 mod sink;
+mod slots;
 mod spawn;
 mod state;
 mod suspects;
@@ -34,18 +36,18 @@ mod verdict;
 use crate::cli::output::{AtTimeLimit, Verbosity};
 use crate::cli::{CommandLine, Refusal};
 use crate::daemon::feed::{Feed, Wait};
-use crate::help::{framed, is_framed, paragraph};
-use crate::link::{FromNode, Stream, ToNode, portion};
+use crate::help::{is_framed, paragraph};
+use crate::link::{Stream, ToNode, portion};
 use crate::stacks::Frames;
 use crate::{descendants, plan, remote, signals};
 use coming::Underway;
-use nodes::LostDaemon;
 use opening::{forwarded, no_daemon, tell_plan, wanted_signals};
 use output::Output;
 use oxmpi_wireup::own_launcher::Identity;
 use running::Running;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use singleton::Alone;
 pub(crate) use singleton::STAND_IN;
 use state::{GRACE_AFTER_FAILURE, Launcher, Universe, milliseconds};
 use std::collections::{BTreeMap, HashMap};
@@ -65,7 +67,7 @@ const CENSUS: Duration = Duration::from_secs(60);
 pub fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().skip(1).collect();
     if singleton::is_asked_for(&words) {
-        return match singleton::begin().and_then(|(line, identity)| Launcher::start(&line, Some(identity))) {
+        return match singleton::begin().and_then(|(line, alone)| Launcher::start(&line, Some(alone))) {
             Ok(launcher) => ExitCode::from(launcher.map_or(0, |mut launcher| launcher.run())),
             Err(why) => refuse(&why),
         };
@@ -99,8 +101,8 @@ fn refuse(why: &str) -> ExitCode {
 }
 
 impl Launcher {
-    /// None: the user wanted to see the plan and no more. `identity`: that of the first job, where it stands for a process.
-    fn start(line: &CommandLine, identity: Option<Identity>) -> Result<Option<Launcher>, String> {
+    /// None: the user wanted to see the plan and no more. `alone`: the process that the first job stands for.
+    fn start(line: &CommandLine, alone: Option<Alone>) -> Result<Option<Launcher>, String> {
         let limit = line.job.time_limit(std::env::var_os("MPIEXEC_TIMEOUT").as_deref())?;
         let interactive = [rustix::stdio::stdout(), rustix::stdio::stderr()].map(rustix::termios::isatty);
         if line.job.output.xml {
@@ -124,7 +126,8 @@ impl Launcher {
         if let Some(gathered) = &gathered {
             plan.launch.secret = gathered.secret.clone();
         }
-        if let Some(Identity { job_id, tree, secret }) = identity {
+        let stands_for = alone.as_ref().map(|alone| alone.process);
+        if let Some(Identity { job_id, tree, secret }) = alone.map(|alone| alone.identity) {
             (plan.launch.job_id, plan.launch.tree, plan.launch.secret) = (job_id, tree, secret);
         }
         tell_plan(&plan, line)?;
@@ -161,7 +164,7 @@ impl Launcher {
         let counts = plan.launch.apps.iter().map(|app| app.ranks);
         let (nodes, feed) = daemons.launch(launches, map.clone())?;
         let first = Running {
-            verdict: Verdict::new(programs, size, plan.permits_singletons),
+            verdict: Verdict::new(programs, size, plan.permits_singletons).of_process(stands_for),
             suspects: Suspects::default(),
             id: plan.launch.job_id,
             base: 0,
@@ -171,6 +174,7 @@ impl Launcher {
             programs: line.apps.iter().cloned().zip(counts).collect(),
             on_nodes: plan.on_nodes(),
             birth: None,
+            start_by: line.job.spawn_timeout.map(|seconds| Instant::now() + Duration::from_secs(seconds)),
             stillborn: false,
             links: BTreeMap::new(),
             nodes,
@@ -189,6 +193,7 @@ impl Launcher {
         Ok(Some(Launcher {
             jobs: vec![first],
             underway: Underway::default(),
+            waiting: slots::Queue::default(),
             signals,
             mask,
             output,
@@ -223,6 +228,9 @@ impl Launcher {
             for at in 0..self.jobs.len() {
                 for lost in self.jobs[at].nodes.look(now) {
                     self.lose_daemon(at, &lost);
+                }
+                if self.jobs[at].start_by.take_if(|by| *by <= now).is_some() {
+                    self.end_late_start(at);
                 }
                 // Where everything has ended, no better cause comes.
                 let by = if self.jobs[at].nodes.done() { now + CENSUS } else { now };
@@ -281,7 +289,7 @@ impl Launcher {
         }
         match job.verdict.status() {
             0 => {}
-            _ if job.stillborn => {}
+            _ if job.stillborn || self.line.job.children_apart && !job.is_first() => {}
             status => _ = self.status.get_or_insert(status),
         }
     }
@@ -316,12 +324,26 @@ impl Launcher {
         self.end(GRACE_AFTER_FAILURE);
     }
 
+    /// A job has not started in time.
+    fn end_late_start(&mut self, at: usize) {
+        let seconds = self.line.job.spawn_timeout.unwrap_or_default();
+        let why = paragraph("start-timeout", &[&seconds.to_string()]);
+        let status = libc::ETIMEDOUT as u8;
+        if !self.miscarry(at, &why) && self.jobs[at].verdict.decide(status) {
+            self.report(&why);
+            let grace_ms = milliseconds(GRACE_AFTER_FAILURE);
+            self.end_connected(at, status, &ToNode::Terminate { grace_ms });
+        }
+    }
+
     fn wait(&mut self, last_words: Option<Instant>) {
         let limits = [self.limit, self.census].map(|limit| limit.map(|(_, at)| at));
         let deadline = limits
             .into_iter()
-            .chain([last_words, self.output.deadline(), self.underway.deadline()])
-            .chain(self.jobs.iter().flat_map(|job| [job.suspects.deadline(), job.nodes.look_at()]))
+            .chain([last_words, self.output.deadline(), self.underway.deadline(), self.waiting.deadline()])
+            .chain(
+                self.jobs.iter().flat_map(|job| [job.suspects.deadline(), job.nodes.look_at(), job.start_by]),
+            )
             .flatten()
             .min();
         let timeout = deadline.map(|at| {
@@ -395,143 +417,6 @@ impl Launcher {
             self.take_signals();
         }
         heard.into_iter().for_each(|(at, link)| self.hear(at, link));
-    }
-
-    fn hear(&mut self, at: usize, link: usize) {
-        let heard = self.jobs[at].nodes.hear(link);
-        heard.messages.into_iter().for_each(|(node, message)| self.take(at, node, message));
-        heard.lost.iter().for_each(|lost| self.lose_daemon(at, lost));
-    }
-
-    /// Hears a daemon of a job. Jobs come behind those that are there, and go between turns of the loop.
-    fn take(&mut self, at: usize, node: usize, message: FromNode) {
-        match message {
-            FromNode::Output { stream, rank, more, bytes } => {
-                let process = self.jobs[at].base.saturating_add(rank);
-                let (i, fate) = self.output.take((process, stream), more, bytes);
-                self.count_written(&fate.credits);
-                if let Some(why) = fate.trouble {
-                    self.decide_if_all_is_well(1);
-                    self.report(&paragraph("output-file-lost", &[&why]));
-                }
-                self.write_if_ready(i);
-            }
-            FromNode::Started(all) => self.note_started(at, node, all),
-            FromNode::State { rank, pid, state, stack } => self.show_state(at, rank, pid, &state, &stack),
-            FromNode::Counted => {
-                self.jobs[at].nodes.note_counted(node);
-                if self.jobs.iter().all(|job| job.nodes.counted())
-                    && let Some((limit, _)) = self.census.take()
-                {
-                    self.end_at_limit(limit);
-                }
-            }
-            FromNode::Crashed { rank, report } => self.jobs[at].verdict.note_crash(rank, report),
-            FromNode::OtherMpi { library, .. } => self.jobs[at].verdict.note_stranger(library),
-            FromNode::Help { component, topic, text, .. } => {
-                let key = (component, topic);
-                match self.help.get_mut(&key) {
-                    Some(more) if self.line.job.aggregate_help => *more += 1,
-                    _ => {
-                        self.report(&framed(&text));
-                        self.help.insert(key, 0);
-                    }
-                }
-            }
-            FromNode::Jobs { rank, request } => self.hear_of_jobs(at, rank, request),
-            // Noted by `nodes`.
-            FromNode::Done | FromNode::Exchange(_) | FromNode::Took { .. } => {}
-            failure => {
-                self.fail(at, node, &failure);
-                if let FromNode::Exited { rank, .. } = failure {
-                    self.note_ended(at, rank);
-                }
-            }
-        }
-    }
-
-    /// Any of these may be a failure: the verdict knows.
-    fn fail(&mut self, at: usize, node: usize, message: &FromNode) {
-        let name = self.jobs[at].nodes.name(node).to_owned();
-        if self.fail_birth(at, &name, message) {
-            return;
-        }
-        let job = &mut self.jobs[at];
-        if job.suspects.keep(node, message) || !self.line.job.status_ends_job && job.verdict.tolerate(message)
-        {
-            return;
-        }
-        self.judge(at, node, message);
-    }
-
-    fn judge(&mut self, at: usize, node: usize, message: &FromNode) {
-        let job = &mut self.jobs[at];
-        let name = match message {
-            // Said by the node of the rank that waits.
-            FromNode::NeverInit { rank, .. } => job.nodes.name_of(*rank),
-            _ => job.nodes.name(node),
-        };
-        if let Some(report) = job.verdict.consider(name, message) {
-            job.suspects.forget();
-            let status = job.verdict.decided().unwrap_or(1);
-            self.report(&report);
-            self.table.abort(&report);
-            let grace_ms = milliseconds(GRACE_AFTER_FAILURE);
-            let end = match verdict::leaves_time(message) {
-                true => ToNode::LetEnd { grace_ms },
-                false => ToNode::Terminate { grace_ms },
-            };
-            self.end_connected(at, status, &end);
-        }
-    }
-
-    /// When everything of a job runs, a debugger is told.
-    fn note_started(&mut self, at: usize, node: usize, all: Vec<(u32, u32)>) {
-        let job = &mut self.jobs[at];
-        for &(rank, pid) in &all {
-            self.output.place(job.base.saturating_add(rank), job.nodes.name(node), pid);
-        }
-        job.started.extend(all.into_iter().map(|(rank, pid)| (job.base.saturating_add(rank), pid)));
-        if job.nodes.note_started(node) {
-            self.table.publish(&std::mem::take(&mut job.started).into_iter().collect::<Vec<_>>());
-            job.nodes.tell_all(&ToNode::Release);
-            self.note_born(at);
-        }
-    }
-
-    fn show_state(&mut self, at: usize, rank: u32, pid: u32, state: &str, stack: &str) {
-        let node = self.jobs[at].nodes.name_of(rank);
-        let stack = if self.at_limit().stack_traces { stack } else { "" };
-        let of = match self.jobs[at].base {
-            0 => String::new(),
-            base => format!(" of the job whose first process is the {}th of mpirun's", u64::from(base) + 1),
-        };
-        let text = format!("Rank {rank}{of} on node {node} (process {pid}): {state}\n{stack}");
-        self.report(&text);
-    }
-
-    /// A daemon is gone without goodbye, and its ranks with it.
-    fn lose_daemon(&mut self, at: usize, lost: &LostDaemon) {
-        let why = paragraph("daemon-died", &[&lost.node, &lost.pid.to_string(), &lost.how]);
-        if !self.miscarry(at, &why) {
-            let job = &mut self.jobs[at];
-            job.suspects.forget();
-            if job.verdict.decide(1) {
-                self.report(&why);
-            }
-            // The others first, because what is left of this one may take a while.
-            let grace_ms = milliseconds(GRACE_AFTER_FAILURE);
-            self.end_connected(at, 1, &ToNode::Terminate { grace_ms });
-        }
-        let daemons = self.jobs.iter().flat_map(|job| job.nodes.children());
-        let children: Vec<_> = daemons.chain(self.underway.pids()).collect();
-        if let Some(left) = daemon::end_orphans(&self.signals, &children) {
-            self.report(&paragraph("daemon-failed", &[&lost.node, &left]));
-        }
-        // A census that its ranks are missing from is complete without them.
-        if let Some((limit, _)) = self.census.take() {
-            self.end_at_limit(limit);
-        }
     }
 
     fn take_signals(&mut self) {

@@ -6,6 +6,7 @@ use super::verdict::Verdict;
 use crate::cli::App;
 use crate::daemon::feed::Feed;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 /// A job of this mpirun.
 #[derive(Debug)]
@@ -26,10 +27,12 @@ pub struct Running {
     pub started: BTreeMap<u32, u32>,
     /// Options of its programs, and how many ranks each has.
     pub programs: Vec<(App, u32)>,
-    /// Processes on each node.
+    /// Processes on each node that have not ended.
     pub on_nodes: BTreeMap<String, u32>,
     /// Some process asked for it, and is not connected with it yet.
     pub birth: Option<Birth>,
+    /// Until when it may take to start: the first job to run, a later one to be connected with the process that asked for it.
+    pub start_by: Option<Instant>,
     /// It came to nothing, which the one who asked for it has been told; mpirun's own status does not follow from it.
     pub stillborn: bool,
     /// Jobs, by their random numbers, and the ranks of this one that are connected with each.
@@ -46,6 +49,16 @@ pub struct Birth {
 }
 
 impl Running {
+    /// The command line's job.
+    pub fn is_first(&self) -> bool {
+        self.base == 0
+    }
+
+    /// The process that asked for it is connected with it: it is a job like any other.
+    pub fn note_connected(&mut self) {
+        (self.birth, self.start_by) = (None, None);
+    }
+
     /// Whether a process, by its number among all, is of this job.
     pub fn has(&self, process: u32) -> bool {
         process.checked_sub(self.base).is_some_and(|rank| rank < self.size)
@@ -82,12 +95,15 @@ impl Running {
         }
     }
 
-    /// A rank has ended and is connected with nobody.
-    pub fn unlink(&mut self, rank: u32) {
+    /// A rank has ended: it is connected with nobody, and its slot is free.
+    pub fn note_ended(&mut self, rank: u32) {
         self.links.retain(|_, ranks| {
             ranks.remove(&rank);
             !ranks.is_empty()
         });
+        if let Some(count) = self.on_nodes.get_mut(self.nodes.name_of(rank)) {
+            *count = count.saturating_sub(1);
+        }
     }
 }
 

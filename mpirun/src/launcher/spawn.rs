@@ -10,6 +10,7 @@
 use super::coming::{Arrived, Coming};
 use super::nodes;
 use super::running::{Birth, Running};
+use super::slots::Count;
 use super::state::{GRACE_AFTER_FAILURE, Launcher, milliseconds};
 use super::suspects::Suspects;
 use super::verdict::Verdict;
@@ -37,14 +38,16 @@ impl Launcher {
             JobsRequest::Met { id } => {
                 let asked = Birth { job: self.jobs[at].id, rank, question: id };
                 if let Some(job) = self.jobs.iter_mut().find(|job| job.birth == Some(asked)) {
-                    job.birth = None;
+                    job.note_connected();
                 }
             }
             JobsRequest::Linked { job, on } => {
                 let own = &mut self.jobs[at];
                 own.link(rank, job, on);
                 // Its own word may come before that of the one who asked for it.
-                own.birth.take_if(|birth| on && birth.job == job);
+                if on && own.birth.is_some_and(|birth| birth.job == job) {
+                    own.note_connected();
+                }
             }
             JobsRequest::Name { id, verb, service, port } => {
                 let port = self.name(verb, service, port);
@@ -76,19 +79,18 @@ impl Launcher {
     }
 
     /// The job that a process has asked for comes to nothing; `why` is a paragraph for the user.
-    fn refuse(&mut self, birth: Birth, why: &str) {
+    pub(super) fn refuse(&mut self, birth: Birth, why: &str) {
         let why = unframed(why).to_owned();
         self.answer(birth.job, birth.rank, JobsReply::NotStarted { id: birth.question, why });
     }
 
-    /// Plans a job, and starts it or the daemons that it needs first; an error is a paragraph for the user.
-    fn spawn(&mut self, birth: Birth, request: SpawnRequest) -> Result<(), String> {
-        let prepared = self.plan(birth, &request)?;
-        self.begin(birth, request, prepared)
-    }
-
     /// Starts a planned job, or the daemons that it needs elsewhere.
-    fn begin(&mut self, birth: Birth, request: SpawnRequest, prepared: Prepared) -> Result<(), String> {
+    pub(super) fn begin(
+        &mut self,
+        birth: Birth,
+        request: SpawnRequest,
+        prepared: Prepared,
+    ) -> Result<(), String> {
         let Some(daemons) = &prepared.request else { return self.launch(prepared, birth, None) };
         let hub = start::begin(daemons, self.universe.secret.clone(), Some(self.mask))?;
         self.underway.await_daemons(Coming { birth, request, prepared, hub });
@@ -100,6 +102,8 @@ impl Launcher {
         let (jobs, interrupted) = (&self.jobs, self.interrupted);
         let goes_on = |birth: &Birth| jobs.iter().any(|job| job.id == birth.job && !job.is_ending());
         self.underway.keep_wanted(|birth| !interrupted && goes_on(birth));
+        self.waiting.keep_wanted(|birth| !interrupted && goes_on(birth));
+        self.serve_waiting();
         for Arrived { birth, request, prepared, outcome } in self.underway.advance() {
             let begun = outcome.and_then(|gathered| self.go_on(birth, request, prepared, gathered));
             if let Err(why) = begun {
@@ -117,7 +121,13 @@ impl Launcher {
         gathered: Gathered,
     ) -> Result<(), String> {
         self.universe.facts.extend(gathered.facts());
-        let prepared = if prepared.is_guess { self.plan(birth, &request) } else { Ok(prepared) };
+        let prepared = match prepared.is_guess {
+            true => self.plan(birth, &request, Count::All),
+            false => Ok(prepared),
+        };
+        if let Ok(prepared) = &prepared {
+            self.universe.names = prepared.plan.names.clone();
+        }
         let is_there = |node: &u32| gathered.nodes.contains_key(node);
         match prepared {
             Ok(prepared) if prepared.needs().all(|node| is_there(&node)) => {
@@ -135,17 +145,18 @@ impl Launcher {
         }
     }
 
-    /// Plans a job from the slots that are left. The names of its nodes are known from then on.
-    fn plan(&mut self, birth: Birth, request: &SpawnRequest) -> Result<Prepared, String> {
+    /// Plans a job from the slots that are left, with these in use. A plan that is carried out makes the names of its nodes known.
+    pub(super) fn plan(
+        &self,
+        birth: Birth,
+        request: &SpawnRequest,
+        count: Count,
+    ) -> Result<Prepared, String> {
         let asking = self.jobs.iter().find(|job| job.id == birth.job);
         let Some(asking) = asking.filter(|job| !self.interrupted && !job.stillborn) else {
             return Err("mpirun is ending its jobs".into());
         };
-        let mut in_use: BTreeMap<String, u32> = BTreeMap::new();
-        let coming = self.underway.plans().map(|prepared| prepared.plan.on_nodes());
-        for (name, count) in self.jobs.iter().map(|job| job.on_nodes.clone()).chain(coming).flatten() {
-            *in_use.entry(name).or_default() += count;
-        }
+        let in_use = self.in_use(birth.job, count);
         let app = asking.program_of(birth.rank).or(self.line.apps.first()).ok_or("the job has no program")?;
         let known = Known {
             first: &self.line,
@@ -159,9 +170,7 @@ impl Launcher {
             interactive: self.interactive,
             facts: &self.universe.facts,
         };
-        let prepared = spawned::plan(&known, request)?;
-        self.universe.names = prepared.plan.names.clone();
-        Ok(prepared)
+        spawned::plan(&known, request)
     }
 
     /// Starts the daemons of a planned job that are not there yet, and tells all what to do.
@@ -217,6 +226,7 @@ impl Launcher {
             programs,
             on_nodes,
             birth: Some(birth),
+            start_by: self.start_by(),
             stillborn: false,
             links: BTreeMap::new(),
         });
@@ -262,9 +272,12 @@ impl Launcher {
 
     /// A rank has ended: nobody is connected with it, and a job that it asked for is nobody's any more.
     pub(super) fn note_ended(&mut self, at: usize, rank: u32) {
-        self.jobs[at].unlink(rank);
+        self.jobs[at].note_ended(rank);
+        self.waiting.note_ended();
         let asking = self.jobs[at].id;
-        self.underway.keep_wanted(|birth| (birth.job, birth.rank) != (asking, rank));
+        let goes_on = |birth: &Birth| (birth.job, birth.rank) != (asking, rank);
+        self.underway.keep_wanted(goes_on);
+        self.waiting.keep_wanted(goes_on);
         for job in &mut self.jobs {
             if job.birth.is_some_and(|birth| birth.job == asking && birth.rank == rank) {
                 (job.birth, job.stillborn) = (None, true);

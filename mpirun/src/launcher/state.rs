@@ -5,6 +5,7 @@ use super::mpir;
 use super::output::Output;
 use super::running::{Running, connected};
 use super::sink::{self, Credit};
+use super::slots::Queue;
 use crate::cli::CommandLine;
 use crate::cli::output::AtTimeLimit;
 use crate::help::paragraph;
@@ -27,6 +28,8 @@ pub(super) struct Launcher {
     pub(super) jobs: Vec<Running>,
     /// Jobs that wait for their daemons.
     pub(super) underway: Underway,
+    /// Jobs that wait for slots.
+    pub(super) waiting: Queue,
     pub(super) signals: signals::Signals,
     /// The mask that mpirun was started with.
     pub(super) mask: libc::sigset_t,
@@ -90,6 +93,11 @@ impl Launcher {
         self.tell_all(&ToNode::Terminate { grace_ms: milliseconds(grace) });
     }
 
+    /// Until when a job that is started now may take to start.
+    pub(super) fn start_by(&self) -> Option<Instant> {
+        self.line.job.spawn_timeout.map(|seconds| Instant::now() + Duration::from_secs(seconds))
+    }
+
     /// Sets the status of all jobs that nothing has decided before. True: nothing has decided any.
     pub(super) fn decide(&mut self, status: u8) -> bool {
         let first = self.status.is_none();
@@ -105,8 +113,11 @@ impl Launcher {
 
     /// A job has failed with this status, and those that are connected with it end with it, told so by `message`.
     pub(super) fn end_connected(&mut self, at: usize, status: u8, message: &ToNode) {
-        self.status.get_or_insert(status);
-        for other in connected(&self.jobs, at) {
+        let ending = connected(&self.jobs, at);
+        if !self.line.job.children_apart || ending.iter().any(|at| self.jobs[*at].is_first()) {
+            self.status.get_or_insert(status);
+        }
+        for other in ending {
             let job = &mut self.jobs[other];
             job.verdict.decide(status);
             job.suspects.forget();

@@ -33,6 +33,8 @@ pub struct Verdict {
     strangers: Option<(u32, String)>,
     /// Such ranks are no failure.
     permits_singletons: bool,
+    /// The process that the job's own one stands for.
+    stands_for: Option<u32>,
 }
 
 impl Verdict {
@@ -45,7 +47,13 @@ impl Verdict {
             crashes: BTreeMap::new(),
             strangers: None,
             permits_singletons,
+            stands_for: None,
         }
+    }
+
+    /// The job is one process that stands for this one, which mpirun has not started: of that reports are.
+    pub fn of_process(self, stands_for: Option<u32>) -> Verdict {
+        Verdict { stands_for, ..self }
     }
 
     /// The status that something has decided, so far.
@@ -118,7 +126,13 @@ impl Verdict {
     }
 
     fn judge(&self, node: &str, message: &FromNode) -> Option<(u8, String)> {
+        let message = &self.about_its_process(message.clone());
         Some(match message {
+            FromNode::Exited { pid, ending: Ending::Exit(0), mpi: Mpi::Inside, .. }
+                if self.stands_for.is_some() =>
+            {
+                (1, paragraph("no-finalize-alone", &[&pid.to_string(), node]))
+            }
             FromNode::Exited { ending: Ending::Exit(0), mpi: Mpi::Never | Mpi::Finalized, .. } => {
                 return None;
             }
@@ -185,6 +199,19 @@ impl Verdict {
             | FromNode::Lost { .. }
             | FromNode::Done => return None,
         })
+    }
+
+    /// A message that names the process for which the job's own one stands.
+    fn about_its_process(&self, mut message: FromNode) -> FromNode {
+        let Some(process) = self.stands_for else { return message };
+        match &mut message {
+            FromNode::Exited { pid, .. }
+            | FromNode::Abort { pid, .. }
+            | FromNode::Vanished { pid, .. }
+            | FromNode::Broken { pid, .. } => *pid = process,
+            _ => {}
+        }
+        message
     }
 
     fn cannot_start(&self, node: &str, rank: u32, errno: i32, limits: &str) -> (u8, String) {
@@ -273,6 +300,13 @@ mod tests {
             None
         );
         assert_eq!(v.status(), 7);
+    }
+
+    #[test]
+    fn a_process_that_mpirun_has_not_started_is_named_itself() {
+        let mut v = Verdict::new(vec!["/no/such".into()], 1, false).of_process(Some(4711));
+        let report = v.consider("here", &exited(Ending::Exit(0), Mpi::Inside)).expect("a failure");
+        assert!(report.contains("4711") && !report.contains("99") && !report.contains("status"), "{report}");
     }
 
     #[test]

@@ -12,6 +12,7 @@
 mod allocation;
 mod bind;
 mod environment;
+mod hints;
 mod hosts;
 mod listed;
 mod map;
@@ -35,6 +36,7 @@ pub use hosts::NamedNodes;
 use oxmpi_wireup::{NodeMap, Secret, random_id, server};
 use place::{DefaultNodes, Machines};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// A job, and what the user should hear about it before it starts.
 #[derive(Debug)]
@@ -161,7 +163,9 @@ fn survey_in(
             nodes.iter_mut().try_for_each(|(_, name)| without_user(name))?;
         }
         let prefix = line.job.prefix.as_ref().map(|prefix| prefix.display().to_string());
-        let (options, no_prefix) = (options.clone(), line.job.no_prefix);
+        let (mut options, no_prefix) = (options.clone(), line.job.no_prefix);
+        let limit = line.job.spawn_timeout.map(Duration::from_secs);
+        options.timeout = options.timeout.into_iter().chain(limit).min();
         request = (!nodes.is_empty()).then_some(Request { nodes, plm, options, prefix, no_prefix });
     }
     Ok(Survey { known, hostname, machines, options, allocation, request })

@@ -36,7 +36,7 @@ fn values(option: &Opt, folder: &Path) -> Vec<String> {
         "with-ft" => &["none"],
         "cpu-set" => return vec![first_core()],
         "ppr" => &["1:node"],
-        "timeout" => &["100"],
+        "timeout" | "spawn-timeout" => &["100"],
         _ => &[],
     };
     let given = all.iter().map(|value| (*value).to_owned());

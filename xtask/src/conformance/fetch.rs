@@ -10,6 +10,8 @@ use std::time::Duration;
 const LIMIT: Duration = Duration::from_secs(20 * 60);
 
 const MPI4PY: &str = "4.1.2";
+/// mpi4py's tests of process pools.
+const POOLS: &str = "test_futures.py";
 const RSMPI: &str = "0.8.2";
 
 /// Releases of Debian.
@@ -214,12 +216,12 @@ fn file_ending(folder: &Path, ending: &str) -> Option<PathBuf> {
 }
 
 /// mpi4py's source from PyPI, and a build of it by our `mpicc` for the standard ABI. The folder has
-/// `tests/` and `python/` (what goes into PYTHONPATH). A build serves all later installs: it needs
+/// `tests/` with the tests of its process pools, which lie among the examples, and `python/` (what goes into PYTHONPATH). A build serves all later installs: it needs
 /// `libmpi_abi.so.1` only.
 pub fn mpi4py(folder: &Path, prefix: &Path) -> Result<Fetched, String> {
     let home = folder.join("mpi4py");
     let done = Fetched { version: MPI4PY.into(), folder: home.clone() };
-    if home.join("python/mpi4py").is_dir() && home.join("tests").is_dir() {
+    if home.join("python/mpi4py").is_dir() && home.join("tests").join(POOLS).is_file() {
         return Ok(done);
     }
     fs::create_dir_all(&home).map_err(|e| format!("{}: {e}", home.display()))?;
@@ -239,7 +241,10 @@ pub fn mpi4py(folder: &Path, prefix: &Path) -> Result<Fetched, String> {
             .env("MPI4PY_BUILD_MPIABI", "1"),
     )?;
     must(pip().args(["install", "--target", "python", "numpy"]))?;
-    let tests = home.join(format!("mpi4py-{MPI4PY}/test"));
+    let sources = home.join(format!("mpi4py-{MPI4PY}"));
+    let (tests, pools) = (sources.join("test"), sources.join("demo/futures").join(POOLS));
+    fs::copy(&pools, tests.join(POOLS)).map_err(|e| format!("{}: {e}", pools.display()))?;
+    let _ = fs::remove_dir_all(home.join("tests"));
     fs::rename(&tests, home.join("tests")).map_err(|e| format!("{}: {e}", tests.display()))?;
     Ok(done)
 }

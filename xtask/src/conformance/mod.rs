@@ -129,8 +129,8 @@ impl Files {
     /// All but the section that `cargo xtask apps` writes. An error names results without a reason, and reasons without a
     /// result.
     fn write_page(&self, known: &Configurations, reasons: &[Reason]) -> Result<(), String> {
-        let written = page::make(&results::read_all(&self.folder)?, reasons);
         let before = fs::read_to_string(&self.page).unwrap_or_default();
+        let written = page::make(&results::read_all(&self.folder)?, &before, reasons);
         let apps = before.find(crate::apps::HEADING).map_or("", |at| &before[at..]);
         let text = written.text + &configurations::section(known, reasons) + apps;
         fs::write(&self.page, text).map_err(|e| format!("{}: {e}", self.page.display()))?;
@@ -158,7 +158,7 @@ fn judge_apart(all: &[(Suite, results::Results)], reasons: &[Reason]) -> Result<
         let bad = results.tests.values().filter(|word| word.is_bad()).count();
         println!("{}: {} tests, {bad} do not pass", suite.name(), results.tests.len());
     }
-    match page::make(all, reasons).unexplained {
+    match page::make(all, "", reasons).unexplained {
         which if which.is_empty() => Ok(()),
         which => Err(format!("{} results without a reason:\n  {}", which.len(), which.join("\n  "))),
     }

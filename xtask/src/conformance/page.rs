@@ -59,14 +59,31 @@ fn left_out(text: &mut String, results: &Results) {
     text.push_str("- `session`: this version of the suite does not have it.\n");
 }
 
-pub fn make(all: &[(Suite, Results)], reasons: &[Reason]) -> Page {
+fn title(suite: Suite) -> &'static str {
+    match suite {
+        Suite::Mpich => "MPICH's test suite (C and Fortran), Debian's source package",
+        Suite::Mpi4py => "mpi4py's own tests",
+        Suite::Rsmpi => "The crate `mpi` (rsmpi): its tests and examples",
+    }
+}
+
+/// A suite's section of a page; empty: it has none.
+fn section(page: &str, suite: Suite) -> &str {
+    let heading = format!("\n## {}\n", title(suite));
+    let Some((at, _)) = page.match_indices(&heading).next() else { return "" };
+    let behind = at + heading.len();
+    &page[at..page[behind..].find("\n## ").map_or(page.len(), |end| behind + end)]
+}
+
+/// Makes the page; of a suite without results its section of the page `before` is kept.
+pub fn make(all: &[(Suite, Results)], before: &str, reasons: &[Reason]) -> Page {
     let mut page = Page { text: HEAD.into(), unexplained: Vec::new(), stale: Vec::new() };
-    for (suite, results) in all {
-        let title = match suite {
-            Suite::Mpich => "MPICH's test suite (C and Fortran), Debian's source package",
-            Suite::Mpi4py => "mpi4py's own tests",
-            Suite::Rsmpi => "The crate `mpi` (rsmpi): its tests and examples",
+    for suite in &Suite::ALL {
+        let Some((_, results)) = all.iter().find(|(other, _)| other == suite) else {
+            page.text.push_str(section(before, *suite));
+            continue;
         };
+        let title = title(*suite);
         let _ = write!(
             page.text,
             "\n## {title}\n\nVersion {}. {}, {}. {}.\n\n",
@@ -168,7 +185,19 @@ mod tests {
     /// The page of MPICH's suite with these tests, all passed.
     fn page_of(tests: &[&str]) -> String {
         let tests = tests.iter().map(|key| ((*key).to_owned(), Word::Pass)).collect();
-        make(&[(Suite::Mpich, Results { tests, ..Results::default() })], &[]).text
+        make(&[(Suite::Mpich, Results { tests, ..Results::default() })], "", &[]).text
+    }
+
+    #[test]
+    fn a_suite_without_results_keeps_its_section() {
+        let before = page_of(&["pt2pt/bsend1 np=1"]);
+        let tests = [("tests/all np=1".to_owned(), Word::Pass)].into();
+        let results = Results { tests, ..Results::default() };
+        let both = make(&[(Suite::Rsmpi, results)], &before, &[]).text;
+        let rsmpi = section(&both, Suite::Rsmpi);
+        assert_eq!(section(&both, Suite::Mpich), section(&before, Suite::Mpich));
+        assert!(both == format!("{before}{rsmpi}") && rsmpi.contains("| tests |"), "{both}");
+        assert_eq!(section(&before, Suite::Rsmpi), "");
     }
 
     #[test]

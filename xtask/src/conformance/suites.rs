@@ -17,6 +17,9 @@ const LIMIT: Duration = Duration::from_secs(3 * 60 * 60);
 /// Slots for programs of MPICH's suite that start processes: more than any of them starts.
 const SPAWN_SLOTS: &str = "--host localhost:256";
 
+/// A variable that tests of MPICH's set, and what it is called here.
+const SETTING: &str = "MPIR_CVAR_CH3_COMM_CONNECT_TIMEOUT=OXMPI_MCA_runtime_connect_timeout";
+
 /// Where things are.
 pub struct Place<'a> {
     pub root: &'a Path,
@@ -169,7 +172,7 @@ pub fn mpich(place: &Place, part: Part<'_>, timeout: u32) -> Result<Results, Str
         .args(["--mpifort", &programs.fortran])
         .args(["--mpirun", &programs.launcher])
         .env("ENDPOINT_PROGRAMS", &programs.folder)
-        .args(["--timeout", &timeout.to_string(), "--dtp", "small"]);
+        .args(["--timeout", &timeout.to_string(), "--dtp", "small", "--setting", SETTING]);
     // Some count the slots that are left, and wait for ever where there are none. Further options name nodes of their own.
     if !place.mpirun_options.contains("host") && place.over.is_none() {
         command.args(["--spawn-args", SPAWN_SLOTS]);

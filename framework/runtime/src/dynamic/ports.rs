@@ -18,6 +18,14 @@ fn not_open(name: &str) -> Error {
 }
 
 impl Instance {
+    /// How long a call at a port where nobody accepts lasts, if nothing else is said; `None`: as long as it takes.
+    pub fn connect_timeout(&self) -> Option<Duration> {
+        match self.host_params().connect_timeout {
+            0 => None,
+            seconds => Some(Duration::from_secs(seconds.into())),
+        }
+    }
+
     /// Opens a port and returns its name. `secret_in_name`: the name is the key; else the user's key is.
     pub fn open_port(&self, secret_in_name: bool) -> Result<String, Error> {
         let port = if secret_in_name { Port::of_name() } else { Port::of_user() };
@@ -86,7 +94,10 @@ impl Instance {
                 None
             }
         });
-        met.unwrap_or_else(|| Err(Error::new(ErrorKind::Port, "the port has not answered in time")))
+        met.unwrap_or_else(|| {
+            let what = "the port is there, but nobody has accepted in time (info key timeout, parameter runtime_connect_timeout)";
+            Err(Error::new(ErrorKind::Port, if call.is_there() { what } else { "the port has not answered in time" }))
+        })
     }
 }
 

@@ -83,6 +83,11 @@ impl Call {
         }
     }
 
+    /// Whether something takes connections at one of the addresses.
+    pub fn is_there(&self) -> bool {
+        self.lines.iter().any(|line| matches!(line.stage, Stage::Greeted(_)))
+    }
+
     /// Descriptors that change when something can be done.
     pub fn fds(&self) -> Vec<BorrowedFd<'_>> {
         let greeted = self.lines.iter().filter_map(|line| match &line.stage {

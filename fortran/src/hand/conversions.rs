@@ -4,9 +4,7 @@
 //! results are the same.
 
 use crate::abi::{ERR_ARG, Fint, Handle, SUCCESS};
-use crate::kinds::{
-    Comm, Datatype, Errhandler, File, Group, Info, Kind, Message, Op, Request, Session, Win,
-};
+use crate::kinds::{Comm, Datatype, Errhandler, File, Group, Info, Kind, Message, Op, Request, Session, Win};
 use crate::sentinels::is_status_ignore;
 use core::ffi::c_int;
 

@@ -155,3 +155,17 @@ fn hints_and_where_they_come_from() {
         ended.err
     );
 }
+
+/// With the hint `romio_no_indep_rw` ranks that transfer for nobody open the file when they first need it.
+#[test]
+fn ranks_without_accesses_open_later() {
+    if !mpi().is_ours() {
+        return leave_out("files that are opened later", "others do so under other conditions");
+    }
+    for ranks in [1, 2, 4] {
+        for job in jobs(ranks) {
+            let folder = tempfile::tempdir().expect("a folder");
+            job.program("files_deferred").arg(folder.path()).arg("2").run().all_ok(ranks);
+        }
+    }
+}

@@ -55,6 +55,22 @@ fn failures_have_their_class_and_damage_nothing() {
     }
 }
 
+/// A rank with wrong arguments in a collective access gets its error and takes part without data: the others' accesses end and are right.
+#[test]
+fn a_rank_with_wrong_arguments_holds_nobody_up() {
+    if !ours("wrong arguments in collective accesses") {
+        return;
+    }
+    for ranks in [1, 2, 4] {
+        for mode in ["nonatomic", "atomic"] {
+            for job in jobs(ranks) {
+                let folder = tempfile::tempdir().expect("a folder");
+                job.program("files_wrong").arg(folder.path()).arg(mode).run().all_ok(ranks);
+            }
+        }
+    }
+}
+
 /// The report of a failure has the path and the system's words.
 #[test]
 fn a_failure_names_the_path() {

@@ -287,3 +287,68 @@ fn a_machine_is_calibrated() {
     // An option that belongs to it means nothing alone.
     assert_ne!(site.info(&["--quick"]).status, 0);
 }
+
+/// `mpi-info --file` tells who would serve a file, and leaves nothing.
+#[test]
+fn what_would_serve_a_file() {
+    if !ours("mpi-info --file") {
+        return;
+    }
+    let site = Site::new();
+    let folder = tempfile::tempdir().expect("a folder");
+    let new = folder.path().join("new file");
+    let of = |path: &Path, words: &[&str]| site.info(&[&["--file", name_of(path)], words].concat());
+    let told = of(&new, &["-n", "3"]).passed().out;
+    let due = [
+        "new file (there is no such file",
+        "fs: ufs, by the highest priority of those that serve the mount",
+        "nfs does not serve it",
+        "fbtl: ",
+        "fcoll: twophase, by",
+        "3 ranks on this node part a file in units of",
+        "Locks: exclude ranks of one node",
+        "Atomic mode: yes for ranks of one node",
+        "Hint: cb_nodes = 1",
+    ];
+    has(&told, &due);
+    has(
+        &of(folder.path(), &[]).passed().out,
+        &["a folder; what is told is of files in it", "Alignment: blocks"],
+    );
+    assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 0, "a file is left");
+    let there = folder.path().join("there");
+    std::fs::write(&there, "data").expect("a file");
+    has(&of(&there, &[]).passed().out, &["a file that is there", "Atomic mode"]);
+    assert_eq!(std::fs::read(&there).expect("the file"), b"data");
+    // Who is named, and by what.
+    let named = of(&new, &["--mca", "fs", "nfs"]).passed().out;
+    has(&named, &["fs: nfs, by the parameter fs names it", "after MPI_File_sync on both"]);
+    let prefixed = site.info(&["--file", &format!("nfs:{}", new.display())]).passed().out;
+    has(&prefixed, &["fs: nfs, by the path's prefix names nfs"]);
+    let fbtl = of(&new, &["--mca", "fbtl", "posix"]).passed().out;
+    has(&fbtl, &["fbtl: posix"]);
+    let lockless = of(&new, &["--mca", "fs_ufs_lock_algorithm", "1"]).passed().out;
+    has(
+        &lockless,
+        &["refused for ranks of one node", "Because: the parameter fs_ufs_lock_algorithm forbids locks"],
+    );
+    // For programs.
+    has(
+        &of(&new, &["--json"]).passed().out,
+        &["\"chosen\": \"ufs\"", "\"locks_between_nodes\": \"", "\"cb_nodes\": \"1\""],
+    );
+    has(
+        &of(&new, &["--parsable"]).passed().out,
+        &["file:fs:chosen:ufs\n", "file:kind:new\n", "file:layout:block:"],
+    );
+    // Hints of the site.
+    let hints = site.write("hints", "cb_nodes 2\nromio_no_indep_rw true\n");
+    let job = site.tool("mpi-info", &["--file", name_of(&new), "-n", "4"]).env("ROMIO_HINTS", hints);
+    has(&job.run().passed().out, &["2 of them transfer for others", "Hint: romio_no_indep_rw = true"]);
+    // What cannot be told is said.
+    let missing = folder.path().join("missing/file");
+    has(&of(&missing, &[]).passed().out, &["Open file: not told", "takes no file without a name"]);
+    let empty = site.info(&["--file", "nfs:"]).failed();
+    has(&empty.err, &["the file name is empty"]);
+    assert_ne!(site.info(&["-n", "4"]).status, 0, "-n says nothing without a question about a job");
+}

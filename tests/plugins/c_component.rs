@@ -21,6 +21,14 @@ fn collectives_in_c_pass_the_suite() {
     oxmpi_coll_conformance::run_all(&setup.ranks(12));
 }
 
+#[test]
+fn transfers_of_files_in_c_pass_the_suite() {
+    let file = scratch("c").join("libfbtl_cplain.so");
+    compile_c(&root().join("tests/plugins/c/fbtl_cplain.c"), &file, &["-pthread".as_ref()]);
+    let descriptor = load(&file, "oxmpi_component_fbtl_cplain");
+    oxmpi_fbtl_conformance::run_all(&oxmpi_fbtl_conformance::Setup::new(descriptor));
+}
+
 /// The header's own assertions compare sizes and offsets; C++ reads it too.
 #[test]
 fn the_header_compiles_as_c_and_as_cxx() {

@@ -89,9 +89,19 @@ impl Docs {
     }
 }
 
+/// Names of types of one source file that others have, too: (in the source, for C).
+pub type Renamed = &'static [(&'static str, &'static str)];
+
+/// The name that C knows a type by, written as in Rust.
+pub fn renamed(names: Renamed, name: &str) -> String {
+    names.iter().find(|(theirs, _)| *theirs == name).map_or(name, |(_, ours)| ours).to_owned()
+}
+
 /// Renders types, and remembers what it rendered.
 #[derive(Default)]
 pub struct Renderer {
+    /// Of the source file that is rendered.
+    pub names: Renamed,
     /// Fields of every rendered struct, in order.
     pub fields: BTreeMap<String, Vec<String>>,
     slices: BTreeSet<String>,
@@ -99,8 +109,8 @@ pub struct Renderer {
 
 impl Renderer {
     pub fn structure(&mut self, s: &ItemStruct, out: &mut String) {
-        let (name, has) =
-            (s.ident.to_string(), |what: &str| repr(&s.attrs).iter().any(|r| r.starts_with(what)));
+        let has = |what: &str| repr(&s.attrs).iter().any(|r| r.starts_with(what));
+        let name = renamed(self.names, &s.ident.to_string());
         let docs = Docs::of(&s.attrs);
         if has("transparent") {
             let Fields::Unnamed(fields) = &s.fields else {
@@ -135,7 +145,12 @@ impl Renderer {
     pub fn alias(&mut self, t: &ItemType, out: &mut String) {
         self.slice_of(&t.ty, out);
         Docs::of(&t.attrs).write(out, "");
-        writeln!(out, "typedef {};", self.declare(&t.ty, &c_name(&t.ident.to_string()))).expect("string");
+        writeln!(
+            out,
+            "typedef {};",
+            self.declare(&t.ty, &c_name(&renamed(self.names, &t.ident.to_string())))
+        )
+        .expect("string");
     }
 
     /// C has no generics: each `SliceRef<T>` becomes a type of its own, in front of its first user.
@@ -214,8 +229,8 @@ impl Renderer {
                 let inner = self.declare(generics(ty)[0], "");
                 return format!("{} *{declarator}", inner.trim_end());
             }
-            // Only the holder of a lock reads and writes it.
-            "Cell" => return self.declare(generics(ty)[0], declarator),
+            // Only the holder of a lock, or the owner of what it is in, reads and writes it.
+            "Cell" | "UnsafeCell" => return self.declare(generics(ty)[0], declarator),
             "usize" | "AtomicUsize" => "size_t".into(),
             "f64" => "double".into(),
             "c_void" | "Endpoint" | "RegHandle" | "Message" => "void".into(),
@@ -224,7 +239,7 @@ impl Renderer {
             // A function pointer may be null in C anyway.
             "Option" => return self.declare(generics(ty)[0], declarator),
             "bool" | "char" | "String" | "Vec" => panic!("{name} may not cross the boundary"),
-            ours => c_name(ours),
+            ours => c_name(&renamed(self.names, ours)),
         };
         format!("{c} {declarator}")
     }

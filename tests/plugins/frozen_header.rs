@@ -11,8 +11,16 @@ use std::process::Command;
 const TODAY: &str = "framework/include/oxmpi_component.h";
 
 /// Numbers that tell which contract it is. They may rise, and the tests of components say how far.
-const OF_CONTRACTS: [&str; 5] =
-    ["OXMPI_ABI_MINOR", "OXMPI_BTL_VERSION", "OXMPI_PML_VERSION", "OXMPI_COLL_VERSION", "OXMPI_OSC_VERSION"];
+const OF_CONTRACTS: [&str; 8] = [
+    "OXMPI_ABI_MINOR",
+    "OXMPI_BTL_VERSION",
+    "OXMPI_PML_VERSION",
+    "OXMPI_COLL_VERSION",
+    "OXMPI_OSC_VERSION",
+    "OXMPI_FS_VERSION",
+    "OXMPI_FBTL_VERSION",
+    "OXMPI_FCOLL_VERSION",
+];
 
 /// Elements of lists that say how far it is from one to the next.
 const BY_STRIDE: [&str; 1] = ["oxmpi_proc_info"];

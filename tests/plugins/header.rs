@@ -4,7 +4,7 @@
 //! are what this compiler made of it. The header is committed; a stale one fails here, and
 //! `OXMPI_BLESS=1 cargo test -p oxmpi-tests --test plugins header` writes it anew.
 
-use crate::c_types::{Docs, Renderer};
+use crate::c_types::{Docs, Renamed, Renderer, renamed};
 use crate::layout;
 use oxmpi_tests::root;
 use std::collections::BTreeMap;
@@ -174,15 +174,50 @@ const ITEMS: &[Part] = &[
             "OscModule",
         ],
     ),
+    (
+        "framework/fs/src/table.rs",
+        "FS_",
+        &["PathFacts", "mode", "OpenFile", "keeps", "FsFile", "Range", "lock", "FsTable", "FsModule"],
+    ),
+    ("framework/fbtl/src/operation.rs", "FBTL_", &["Bell", "Operation"]),
+    (
+        "framework/fbtl/src/table.rs",
+        "FBTL_",
+        &["FileFacts", "Piece", "transfer", "Transfer", "FbtlTable", "FbtlModule"],
+    ),
+    (
+        "framework/fcoll/src/table.rs",
+        "FCOLL_",
+        &["Layout", "want", "Access", "FcollServices", "PlanArgs", "FcollTable", "FcollFacts", "FcollModule"],
+    ),
 ];
+
+/// Names that say of what they are by their crates alone, as C has them.
+const OF_FILES: Renamed = &[
+    ("Range", "FileRange"),
+    ("Bell", "FileBell"),
+    ("Operation", "FileOperation"),
+    ("Piece", "FilePiece"),
+    ("Transfer", "FileTransfer"),
+    ("Layout", "FileLayout"),
+    ("Access", "FileAccess"),
+    ("PlanArgs", "FilePlan"),
+];
+
+/// The names of a source file.
+fn names_of(path: &str) -> Renamed {
+    let of_files = ["framework/fs/", "framework/fbtl/", "framework/fcoll/"];
+    if of_files.iter().any(|folder| path.starts_with(folder)) { OF_FILES } else { &[] }
+}
 
 const HEAD: &str = "\
 /* Contracts of components, for authors who write C or C++: the descriptor, the host's tables, and the tables of
- * transports (BTL), messaging (PML), collectives (COLL) and one-sided communication (OSC).
+ * transports (BTL), messaging (PML), collectives (COLL), one-sided communication (OSC) and files (FS, FBTL, FCOLL).
  *
- * Generated from framework/{mca,btl,pml,coll,osc,datatype}; do not edit. The comments are those of the Rust source,
+ * Generated from framework/{mca,btl,pml,coll,osc,datatype,fs,fbtl,fcoll}; do not edit. The comments are those of the Rust source,
  * where names are written without `oxmpi_`; a field that would be a keyword has a `_` behind.
- * docs/adding-a-btl.md and docs/adding-an-osc.md are the guides, docs/abi.md the promise.
+ * docs/adding-a*.md are the guides, docs/abi.md the promise. The descriptions of the contracts of files stand at the
+ * heads of framework/{fs,fbtl,fcoll}/src/lib.rs.
  *
  * A component is a shared object lib<framework>_<name>.so that exports one function,
  *     const oxmpi_descriptor *oxmpi_component_<framework>_<name>(void);
@@ -353,6 +388,9 @@ fn render() -> String {
         ("OXMPI_PML_TABLE_VERSION", oxmpi_pml::TABLE_VERSION.to_string()),
         ("OXMPI_COLL_TABLE_VERSION", oxmpi_coll::TABLE_VERSION.to_string()),
         ("OXMPI_OSC_TABLE_VERSION", oxmpi_osc::TABLE_VERSION.to_string()),
+        ("OXMPI_FS_TABLE_VERSION", oxmpi_fs::TABLE_VERSION.to_string()),
+        ("OXMPI_FBTL_TABLE_VERSION", oxmpi_fbtl::TABLE_VERSION.to_string()),
+        ("OXMPI_FCOLL_TABLE_VERSION", oxmpi_fcoll::TABLE_VERSION.to_string()),
     ] {
         writeln!(out, "#define {name} {value}").expect("string");
     }
@@ -361,6 +399,9 @@ fn render() -> String {
         (oxmpi_pml::FRAMEWORK, oxmpi_pml::VERSION),
         (oxmpi_coll::FRAMEWORK, oxmpi_coll::VERSION),
         (oxmpi_osc::FRAMEWORK, oxmpi_osc::VERSION),
+        (oxmpi_fs::FRAMEWORK, oxmpi_fs::VERSION),
+        (oxmpi_fbtl::FRAMEWORK, oxmpi_fbtl::VERSION),
+        (oxmpi_fcoll::FRAMEWORK, oxmpi_fcoll::VERSION),
     ] {
         let name = framework.to_uppercase();
         writeln!(out, "#define OXMPI_{name}_FRAMEWORK \"{framework}\"").expect("string");
@@ -372,19 +413,21 @@ fn render() -> String {
         .iter()
         .map(|(path, prefix, names)| {
             let source = std::fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"));
-            (syn::parse_file(&source).unwrap_or_else(|e| panic!("{path}: {e}")), prefix, names)
+            let file = syn::parse_file(&source).unwrap_or_else(|e| panic!("{path}: {e}"));
+            (file, prefix, names, names_of(path))
         })
         .collect();
     // Structs name each other in pointers, so all of them are declared before the first.
-    for (file, _, names) in &parts {
+    for (file, _, names, known) in &parts {
         for name in names.iter().filter(|name| crate::c_types::is_struct(file, name)) {
-            let c = crate::c_types::c_name(name);
+            let c = crate::c_types::c_name(&renamed(known, name));
             writeln!(out, "typedef struct {c} {c};").expect("string");
         }
     }
     out.push('\n');
     let mut types = Renderer::default();
-    for (file, prefix, names) in &parts {
+    for (file, prefix, names, known) in &parts {
+        types.names = known;
         for name in **names {
             render_item(file, prefix, name, &mut types, &mut out);
         }

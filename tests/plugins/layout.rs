@@ -6,6 +6,15 @@ use oxmpi_btl::*;
 use oxmpi_coll::*;
 use oxmpi_datatype::kernel::OpDesc;
 use oxmpi_datatype::{Nest, Run, TypeDesc};
+use oxmpi_fbtl::{
+    Bell as FileBell, FbtlModule, FbtlTable, FileFacts, Operation as FileOperation, Piece as FilePiece,
+    Transfer as FileTransfer,
+};
+use oxmpi_fcoll::{
+    Access as FileAccess, FcollFacts, FcollModule, FcollServices, FcollTable, Layout as FileLayout,
+    PlanArgs as FilePlan,
+};
+use oxmpi_fs::{FsFile, FsModule, FsTable, OpenFile, PathFacts, Range as FileRange};
 use oxmpi_mca::abi::*;
 use oxmpi_mca::biased::*;
 use oxmpi_mca::host::*;
@@ -186,7 +195,35 @@ pub fn all() -> Vec<Layout> {
         }
         OscWindow { window table }
         OscModule { size reserved state query create threads_begin finalize }
+        PathFacts { size named path magic fs_type source options }
+        OpenFile {
+            size mode path permissions striping_factor striping_unit first_device direct_read direct_write
+            reserved facts
+        }
+        FsFile {
+            size fd file keeps striping_factor striping_unit block first_device direct_fd direct_unit
+            direct_for reserved because
+        }
+        FileRange { offset len }
+        FsTable { size version open close delete length resize preallocate sync lock unlock refresh }
+        FsModule { size reserved state table query finalize }
+        FileBell { word wake ctx }
+        FileFacts { size fd direct_fd direct_for direct_unit keeps mode magic bell }
+        FilePiece { offset memory len }
+        FileTransfer { size what flags reserved pieces num_pieces sieve_bytes }
+        FbtlTable { size version open close submit cancel harvest event_fd }
+        FbtlModule { size reserved state table query finalize }
+        FileLayout { size num_aggregators aggregators unit buffer read write keeps reserved }
+        FileAccess { size what displacement filetype from len memory count memtype }
+        FcollServices { size reserved transfer settle moved }
+        FilePlan { size reserved comm layout access services ctx }
+        FcollTable { size version plan }
+        FcollFacts { size num_ranks num_nodes keeps layout }
+        FcollModule { size reserved state table query finalize }
     };
     all.push(lock);
+    // The result is read behind its end alone; offsets are those of numbers of 4, 4 and 8 bytes.
+    let fields = vec![("ended", 0), ("status", 4), ("bytes", 8), ("own", offset_of!(FileOperation, own))];
+    all.push(Layout { name: "FileOperation", size: size_of::<FileOperation>(), fields });
     all
 }

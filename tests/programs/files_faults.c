@@ -12,11 +12,22 @@ static unsigned char mine[BLOCK * BLOCKS], got[BLOCK * BLOCKS];
 
 static long offset_of(int who, long at) { return GUARD + who * BLOCK + at / BLOCK * (BLOCK * size) + at % BLOCK; }
 
+/* Reads or writes the whole file by the system, whose calls may fail as well. */
+static void raw(int fd, unsigned char *all, int writes) {
+    int tries = 0;
+    for (long at = 0; at < bytes;) {
+        long n = writes ? pwrite(fd, all + at, (size_t)(bytes - at), at) : pread(fd, all + at, (size_t)(bytes - at), at);
+        if (n > 0) at += n, tries = 0;
+        CHECK(n != 0 && tries++ < 10000, "the file ends at %ld", at);
+    }
+}
+
 /* The file as the system has it. */
 static unsigned char *whole(void) {
     unsigned char *all = need((size_t)bytes);
     int fd = open(path, O_RDONLY);
-    CHECK(fd >= 0 && pread(fd, all, (size_t)bytes, 0) == bytes, "the file");
+    CHECK(fd >= 0, "the file");
+    raw(fd, all, 0);
     close(fd);
     return all;
 }
@@ -70,7 +81,8 @@ int main(int argc, char **argv) {
         unsigned char *all = need((size_t)bytes);
         memset(all, 0xa5, (size_t)bytes);
         int fd = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0666);
-        CHECK(fd >= 0 && write(fd, all, (size_t)bytes) == bytes, "the file");
+        CHECK(fd >= 0, "the file");
+        raw(fd, all, 1);
         close(fd), free(all);
     }
     MPI_Barrier(MPI_COMM_WORLD);

@@ -1,7 +1,7 @@
 //! Transfers of one open file, and the thread that carries them out.
 //!
 //! `submit` is called by threads that make progress for others, so it waits for nothing: it hands the job to the thread and returns. A job that is lost on the way ends as a failure
-//! by itself. The file is dropped when no transfer of it is under way, and takes its thread with it.
+//! by itself. The file is dropped when no transfer of it is under way, and takes its thread with it. A child of a fork has no thread: what it does not carry out itself it refuses.
 
 use core::sync::atomic::AtomicBool;
 use oxmpi_fbtl::{Job, Key, Opened, Refusal, Transfers};
@@ -18,6 +18,8 @@ pub struct TemplateTransfers {
     /// `None` when the file goes.
     queue: Option<Sender<Job>>,
     thread: Option<JoinHandle<()>>,
+    /// Of the process that has the thread.
+    process: u32,
 }
 
 impl TemplateTransfers {
@@ -26,7 +28,11 @@ impl TemplateTransfers {
         // The program's signals are not for this thread.
         let start = || std::thread::Builder::new().spawn(move || serve(&file, &jobs));
         let thread = without_signals(start).map_err(|_| Status::OUT_OF_MEMORY)?;
-        Ok(TemplateTransfers { file, queue: Some(queue), thread: Some(thread) })
+        Ok(TemplateTransfers { file, queue: Some(queue), thread: Some(thread), process: std::process::id() })
+    }
+
+    fn is_elsewhere(&self) -> bool {
+        std::process::id() != self.process
     }
 }
 
@@ -46,6 +52,7 @@ fn carry(job: Job, file: &Opened) {
 impl Transfers for TemplateTransfers {
     fn submit(&self, job: Job) -> Result<(), Refusal> {
         match &self.queue {
+            Some(_) if self.is_elsewhere() && !job.is_now() => job.end(Status::NOT_SUPPORTED, 0),
             // The caller waits for nothing else: to hand it over would take longer.
             Some(queue) if !job.is_now() => {
                 // A job that comes back is dropped, and so ends as a failure. A queue with an end answers `job.refuse(Status::NO_RESOURCE)` instead.
@@ -62,8 +69,9 @@ impl Transfers for TemplateTransfers {
 
 impl Drop for TemplateTransfers {
     fn drop(&mut self) {
+        let elsewhere = self.is_elsewhere();
         self.queue = None;
-        if let Some(thread) = self.thread.take() {
+        if let Some(thread) = self.thread.take().filter(|_| !elsewhere) {
             // Its panic has been reported as such.
             let _ = thread.join();
         }

@@ -33,6 +33,10 @@ impl Component for UringComponent {
     }
 }
 
+/// The number of file systems in user space (FUSE), of which the kernel's rings read wrong data: where one answers a read with less than was asked for, the ring reads the rest itself,
+/// from the first offset once more, since the position of a request is not moved there (seen with Linux 6.18). A short write is a failure for it.
+const FUSE: u64 = 0x6573_5546;
+
 /// The component of one instance.
 struct Uring {
     settings: Settings,
@@ -42,8 +46,8 @@ struct Uring {
 impl Fbtl for Uring {
     type File = UringTransfers;
 
-    fn query(&self, _file: &Opened) -> Option<i32> {
-        Some(self.settings.priority)
+    fn query(&self, file: &Opened) -> Option<i32> {
+        (file.magic != FUSE).then_some(self.settings.priority)
     }
 
     fn open(&self, file: Opened) -> Result<UringTransfers, Status> {

@@ -20,7 +20,8 @@
 //!
 //! **Errors** are codes of [`oxmpi_fs::error`].
 //!
-//! **Threads.** All functions may be called concurrently, an operation's by one thread at a time.
+//! **Threads.** All functions may be called concurrently, an operation's by one thread at a time. In a child of a fork, which has none of a component's threads and rings, an operation
+//! with NOW is carried out as ever, another one may end with NOT_SUPPORTED, and nothing waits for what is not there.
 
 #![deny(missing_docs)]
 

@@ -449,6 +449,8 @@ pub(crate) struct Parts {
 pub(crate) struct FileParts {
     pub(crate) contexts: Contexts,
     pub(crate) fss: Vec<FsComponent>,
+    /// The one of them was asked for by a parameter.
+    pub(crate) fs_is_named: bool,
     pub(crate) fbtls: Vec<FbtlComponent>,
     pub(crate) fcolls: Vec<FcollComponent>,
 }

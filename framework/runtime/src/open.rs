@@ -83,10 +83,13 @@ impl FileParts {
     /// Opens the chosen components of the frameworks of files. An error if one that somebody named cannot be used; then all that was opened is closed
     /// again.
     pub fn open(instance: &Instance, components: Vec<(Chosen, Values)>) -> Result<FileParts, Error> {
+        let of_fs = |(chosen, _): &&(Chosen, Values)| chosen.component.framework == Framework::Fs;
+        let fs_is_named = components.iter().filter(of_fs).count() == 1
+            && components.iter().find(of_fs).is_some_and(|(chosen, _)| chosen.named_by.is_some());
         let mut opening = Opening::default();
         let opened = opening.open_all(instance, components);
         let Opening { contexts, fss, fbtls, fcolls, .. } = opening;
-        let parts = FileParts { contexts, fss, fbtls, fcolls };
+        let parts = FileParts { contexts, fss, fs_is_named, fbtls, fcolls };
         match opened {
             Ok(()) => Ok(parts),
             Err(why) => {

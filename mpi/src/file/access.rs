@@ -37,25 +37,31 @@ fn at(offset: Count) -> Res<Where> {
 }
 
 /// The access that a call asks for.
-fn wish(process: &Process, object: &FileObject, writes: bool, place: Where, memory: Memory) -> Res<Wish> {
-    prepare(process, object, writes, place, memory)
+fn wish(
+    process: &Process,
+    object: &FileObject,
+    writes: bool,
+    place: Res<Where>,
+    memory: Memory,
+) -> Res<Wish> {
+    prepare(process, object, writes, place?, memory)
 }
 
 /// A blocking access.
 fn run(
     (process, entry): (&Process, &mut Entry),
     fh: File,
-    (writes, who, place): (bool, Who, Where),
+    (writes, who, place): (bool, Who, Res<Where>),
     memory: Memory,
     status: Out<Status>,
 ) -> Res {
     let object = require(fh)?;
-    let wish = wish(process, object, writes, place, memory)?;
+    let wish = wish(process, object, writes, place, memory);
     let bytes = match who {
-        Who::Alone => object.file.access(entry, wish),
-        Who::All => object.file.access_all(entry, wish),
-        Who::Ordered => object.file.access_ordered(entry, wish),
-    }?;
+        Who::Alone => object.file.access(entry, wish?)?,
+        Who::All => object.file.access_all(entry, writes, wish)?,
+        Who::Ordered => object.file.access_ordered(entry, writes, wish)?,
+    };
     Status::store(status, &MsgStatus { bytes, ..MsgStatus::EMPTY });
     Ok(())
 }
@@ -64,19 +70,19 @@ fn run(
 fn start(
     (process, entry): (&Process, &mut Entry),
     fh: File,
-    (writes, who, place): (bool, Who, Where),
+    (writes, who, place): (bool, Who, Res<Where>),
     memory: Memory,
     request: Out<Request>,
 ) -> Res {
     let object = require(fh)?;
-    if request.is_null() {
-        return Failure::err(MPI_ERR_ARG, "request is a null pointer");
-    }
-    let wish = wish(process, object, writes, place, memory)?;
+    let wish = match request.is_null() {
+        true => Failure::err(MPI_ERR_ARG, "request is a null pointer"),
+        false => wish(process, object, writes, place, memory),
+    };
     let header = match who {
-        Who::Alone => object.file.start(entry, wish),
-        _ => object.file.start_all(entry, wish),
-    }?;
+        Who::Alone => object.file.start(entry, wish?)?,
+        _ => object.file.start_all(entry, writes, wish)?,
+    };
     write(request, "request", give_of_file(object, header))
 }
 
@@ -86,14 +92,14 @@ macro_rules! explicit {
         mpi_fn! {
             fn $($now[$nc]),+ <N> (fh: File, offset: Count, buf: Address, count: N, datatype: Datatype, status: Out<Status>) -> c_int |here| {
                 call_on(here, NAME, ErrorObject::File(fh), |process, entry| {
-                    run((process, entry), fh, ($writes, Who::$who, at(offset)?), (buf, count.into(), datatype), status)
+                    run((process, entry), fh, ($writes, Who::$who, at(offset)), (buf, count.into(), datatype), status)
                 })
             }
         }
         mpi_fn! {
             fn $($later[$lc]),+ <N> (fh: File, offset: Count, buf: Address, count: N, datatype: Datatype, request: Out<Request>) -> c_int |here| {
                 call_on(here, NAME, ErrorObject::File(fh), |process, entry| {
-                    start((process, entry), fh, ($writes, Who::$who, at(offset)?), (buf, count.into(), datatype), request)
+                    start((process, entry), fh, ($writes, Who::$who, at(offset)), (buf, count.into(), datatype), request)
                 })
             }
         }
@@ -121,7 +127,7 @@ macro_rules! pointed {
         mpi_fn! {
             fn $($now[$nc]),+ <N> (fh: File, buf: Address, count: N, datatype: Datatype, status: Out<Status>) -> c_int |here| {
                 call_on(here, NAME, ErrorObject::File(fh), |process, entry| {
-                    run((process, entry), fh, ($writes, Who::$who, Where::$place), (buf, count.into(), datatype), status)
+                    run((process, entry), fh, ($writes, Who::$who, Ok(Where::$place)), (buf, count.into(), datatype), status)
                 })
             }
         }
@@ -153,7 +159,7 @@ macro_rules! pointed_later {
         mpi_fn! {
             fn $($later[$lc]),+ <N> (fh: File, buf: Address, count: N, datatype: Datatype, request: Out<Request>) -> c_int |here| {
                 call_on(here, NAME, ErrorObject::File(fh), |process, entry| {
-                    start((process, entry), fh, ($writes, Who::$who, Where::$place), (buf, count.into(), datatype), request)
+                    start((process, entry), fh, ($writes, Who::$who, Ok(Where::$place)), (buf, count.into(), datatype), request)
                 })
             }
         }
@@ -179,12 +185,12 @@ pointed_later! {
 fn begin(
     (process, entry): (&Process, &mut Entry),
     fh: File,
-    (writes, which, place): (bool, SplitKind, Where),
+    (writes, which, place): (bool, SplitKind, Res<Where>),
     memory: Memory,
 ) -> Res {
     let object = require(fh)?;
-    let wish = wish(process, object, writes, place, memory)?;
-    Ok(object.file.split_begin(entry, which, wish)?)
+    let wish = wish(process, object, writes, place, memory);
+    object.file.split_begin(entry, which, wish)
 }
 
 /// Ends one.
@@ -197,14 +203,14 @@ fn end(entry: &mut Entry, fh: File, which: SplitKind, status: Out<Status>) -> Re
 mpi_fn! {
     fn MPI_File_read_at_all_begin[c_int], MPI_File_read_at_all_begin_c[Count]<N>(fh: File, offset: Count, buf: Address, count: N, datatype: Datatype) -> c_int |here| {
         call_on(here, NAME, ErrorObject::File(fh), |process, entry| {
-            begin((process, entry), fh, (false, SplitKind::ReadAtAll, at(offset)?), (buf, count.into(), datatype))
+            begin((process, entry), fh, (false, SplitKind::ReadAtAll, at(offset)), (buf, count.into(), datatype))
         })
     }
 }
 mpi_fn! {
     fn MPI_File_write_at_all_begin[c_int], MPI_File_write_at_all_begin_c[Count]<N>(fh: File, offset: Count, buf: Address, count: N, datatype: Datatype) -> c_int |here| {
         call_on(here, NAME, ErrorObject::File(fh), |process, entry| {
-            begin((process, entry), fh, (true, SplitKind::WriteAtAll, at(offset)?), (buf, count.into(), datatype))
+            begin((process, entry), fh, (true, SplitKind::WriteAtAll, at(offset)), (buf, count.into(), datatype))
         })
     }
 }
@@ -215,7 +221,7 @@ macro_rules! split_begin {
         mpi_fn! {
             fn $($name[$c]),+ <N> (fh: File, buf: Address, count: N, datatype: Datatype) -> c_int |here| {
                 call_on(here, NAME, ErrorObject::File(fh), |process, entry| {
-                    begin((process, entry), fh, ($writes, SplitKind::$which, Where::$place), (buf, count.into(), datatype))
+                    begin((process, entry), fh, ($writes, SplitKind::$which, Ok(Where::$place)), (buf, count.into(), datatype))
                 })
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! Map: `object` (the object behind a handle) · `open` (opened, closed, deleted, sizes, hints) · `user_view`, `view` (views and pointers) · `data` (memory of an access, converted where the file's
 //! representation is another one) · `access` (data access) · `representation`, `register` (names, registered ones) · `file_types` (types as they are in the file) · `conversion` (data on its way) ·
-//! `consistency`. All that a file does is the runtime's ([`oxmpi_runtime::file`]).
+//! `consistency` · `tell` (for `mpi-info --file`). All that a file does is the runtime's ([`oxmpi_runtime::file`]).
 
 mod access;
 mod consistency;
@@ -13,6 +13,7 @@ mod object;
 mod open;
 mod register;
 mod representation;
+mod tell;
 mod user_view;
 mod view;
 

@@ -57,12 +57,14 @@ mpi_fn! {
     fn MPI_File_open(comm: Comm, filename: Text, amode: c_int, info: Info, fh: Out<File>) -> c_int |here| {
         call_on(here, NAME, ErrorObject::File(File(MPI_FILE_NULL)), |_, entry| {
             let parent = intra(comm, "comm")?;
-            if fh.is_null() {
-                return Failure::err(MPI_ERR_ARG, "fh is a null pointer");
+            if !fh.is_null() {
+                fh.set(File(MPI_FILE_NULL));
             }
-            fh.set(File(MPI_FILE_NULL));
             let hints = info::optional(info).map(Option::unwrap_or_default);
             let wanted = (|| {
+                if fh.is_null() {
+                    return Failure::err(MPI_ERR_ARG, "fh is a null pointer");
+                }
                 let hints = hints.as_ref().map_err(|why| Failure::new(why.code, why.message.clone()))?;
                 Ok(Wanted { name: name_of(filename)?, amode: amode_of(amode)?, info: hints })
             })();
@@ -102,14 +104,14 @@ fn size_of(size: Count) -> Res<u64> {
 mpi_fn! {
     fn MPI_File_set_size(fh: File, size: Count) -> c_int |here| {
         call_on(here, NAME, ErrorObject::File(fh), |_, entry| {
-            Ok(require(fh)?.file.set_size(entry, size_of(size)?)?)
+            Ok(require(fh)?.file.set_size(entry, size_of(size).map_err(told))?)
         })
     }
 }
 mpi_fn! {
     fn MPI_File_preallocate(fh: File, size: Count) -> c_int |here| {
         call_on(here, NAME, ErrorObject::File(fh), |_, entry| {
-            Ok(require(fh)?.file.preallocate(entry, size_of(size)?)?)
+            Ok(require(fh)?.file.preallocate(entry, size_of(size).map_err(told))?)
         })
     }
 }
@@ -138,7 +140,10 @@ mpi_fn! {
     fn MPI_File_set_info(fh: File, info: Info) -> c_int |here| {
         call_on(here, NAME, ErrorObject::File(fh), |_, entry| {
             let object: &FileObject = require(fh)?;
-            Ok(object.file.set_info(entry, &info::optional(info)?.unwrap_or_default())?)
+            let hints = info::optional(info).map(Option::unwrap_or_default);
+            let set = object.file.set_info(entry, hints.as_ref().ok());
+            hints?;
+            Ok(set?)
         })
     }
 }

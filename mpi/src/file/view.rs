@@ -131,7 +131,8 @@ mpi_fn! {
 mpi_fn! {
     fn MPI_File_seek_shared(fh: File, offset: Count, whence: c_int) -> c_int |here| {
         call_on(here, NAME, ErrorObject::File(fh), |_, entry| {
-            Ok(require(fh)?.file.seek_shared(entry, offset, whence_of(whence)?)?)
+            let to = whence_of(whence).map(|whence| (offset, whence));
+            Ok(require(fh)?.file.seek_shared(entry, to.map_err(told))?)
         })
     }
 }

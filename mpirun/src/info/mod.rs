@@ -6,13 +6,14 @@
 //!
 //! Map: `options` (the command line) · `answers` (sources of all answers) · `facts` (version, paths, build) · `listing` (components and
 //! parameters, pretty and parsable) · `json` · `explain`, with `process` and `in_force` (values that a rank would have) ·
-//! `verbs` (devices and endpoint categories) · `ofi` (providers) · `check` · `calibrate` · `tool` (events) · `pages` (`--help TOPIC`).
+//! `verbs` (devices and endpoint categories) · `ofi` (providers) · `file` (what serves a file) · `check` · `calibrate` · `tool` (events) · `pages` (`--help TOPIC`).
 
 mod answers;
 mod calibrate;
 mod check;
 mod explain;
 mod facts;
+mod file;
 mod in_force;
 mod json;
 mod listing;
@@ -86,6 +87,9 @@ fn answer(options: &Options) -> Result<Answer, String> {
     }
     if let Some(name) = &options.explain {
         return explain::answer(&known, name, options);
+    }
+    if let Some(path) = &options.file {
+        return file::answer(&known, path, options);
     }
     if options.ofi {
         return ofi::answer(&known, options);

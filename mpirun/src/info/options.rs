@@ -43,7 +43,7 @@ pub struct Options {
     pub internal: bool,
 
     /// The meaning of a parameter, its value, and where that comes from
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", group = "of_a_job")]
     pub explain: Option<String>,
 
     /// Devices of btl-verbs, and what each of its endpoint categories takes of them for N contexts (one for each thread)
@@ -54,8 +54,12 @@ pub struct Options {
     #[arg(long)]
     pub ofi: bool,
 
-    /// With --explain: in a job of N processes on this machine [default: one for each core]
-    #[arg(short = 'n', visible_short_alias = 'N', long = "np", visible_alias = "n", value_name = "N", requires = "explain",
+    /// Components that would serve a file at PATH, and why; alignment and striping, locks and atomic mode, hints in force
+    #[arg(long, value_name = "PATH", group = "of_a_job")]
+    pub file: Option<PathBuf>,
+
+    /// With --explain and --file: in a job of N processes on this machine [default: one for each core]
+    #[arg(short = 'n', visible_short_alias = 'N', long = "np", visible_alias = "n", value_name = "N", requires = "of_a_job",
           value_parser = clap::value_parser!(u32).range(1..))]
     pub processes: Option<u32>,
 

@@ -6,6 +6,7 @@
 //! **Memory.** A submitted batch has the addresses of transfer, list and operation, so all three are boxed or stay in the access, which does not move (it is boxed where it is driven by a
 //! plan, borrowed where a thread drives it) and does not go before the batch has ended.
 
+use super::here::Here;
 use super::object::File;
 use super::view_data::ViewData;
 use oxmpi_datatype::TypeRef;
@@ -67,6 +68,7 @@ enum Stage {
 /// See the essay.
 pub(super) struct Access {
     file: Arc<File>,
+    here: Arc<Here>,
     what: u32,
     stage: Stage,
     locked: Option<Range>,
@@ -88,7 +90,7 @@ pub(super) struct Access {
 unsafe impl Send for Access {}
 
 impl Access {
-    /// An access that has not begun. An error where the view has no such bytes.
+    /// An access that has not begun. An error where the view has no such bytes, or where the file cannot be opened, which is done now if it was not.
     pub(super) fn new(file: Arc<File>, what: u32, part: Part, elements: &Elements) -> Result<Access, Error> {
         let Part { view, from, len } = part;
         let reach = match len {
@@ -110,6 +112,7 @@ impl Access {
             None => Stage::Over,
         };
         Ok(Access {
+            here: file.here()?,
             file,
             what,
             stage,
@@ -148,7 +151,7 @@ impl Access {
 
     /// Takes the lock; `None`: somebody else has a part of it.
     fn lock(&mut self, range: Range) -> Option<()> {
-        match self.file.locks.take(&self.file.disk, &range, self.lock_kind()) {
+        match self.file.locks.take(&self.here.disk, &range, self.lock_kind()) {
             Status::PENDING => return None,
             status if status.is_err() => self.end(status),
             _ => {
@@ -202,7 +205,7 @@ impl Access {
             sieve_bytes: sieve.unwrap_or(0),
         });
         *self.operation = Operation::new();
-        let transfers = &self.file.transfers;
+        let transfers = &self.here.transfers;
         let sought = self.file.host().sought(&transfers.component);
         if let Some(word) = sought {
             word.fetch_add(1, oxmpi_mca::sync::Ordering::Relaxed);
@@ -228,7 +231,7 @@ impl Access {
         self.transfer = None;
         self.batch.clear();
         if std::mem::take(&mut self.sought)
-            && let Some(word) = self.file.host().sought(&self.file.transfers.component)
+            && let Some(word) = self.file.host().sought(&self.here.transfers.component)
         {
             word.fetch_sub(1, oxmpi_mca::sync::Ordering::Relaxed);
         }
@@ -238,7 +241,7 @@ impl Access {
     fn end(&mut self, status: Status) {
         self.status = status;
         if let Some(range) = self.locked.take() {
-            let given = self.file.locks.give(&self.file.disk, &range, self.lock_kind());
+            let given = self.file.locks.give(&self.here.disk, &range, self.lock_kind());
             if self.status.is_ok() && given.is_err() {
                 self.status = given;
             }
@@ -274,8 +277,8 @@ impl Drop for Access {
     fn drop(&mut self) {
         // A plan that is thrown away has nothing under way; here only a panic leads.
         while self.transfer.is_some() && self.operation.result().is_none() {
-            let component = &self.file.transfers.component;
-            (component.table.cancel)(self.file.transfers.file, &*self.operation);
+            let component = &self.here.transfers.component;
+            (component.table.cancel)(self.here.transfers.file, &*self.operation);
             (component.table.harvest)(component.module.state);
             std::thread::yield_now();
         }

@@ -4,6 +4,8 @@ use super::access::{Access, Elements, Part, part_of};
 use super::collective::{Collective, SERVICES};
 use super::object::{File, Split, SplitKind};
 use super::planned::{Finish, Outcome, write_access};
+use super::serve::OnDisk;
+use super::view_data::ViewData;
 use crate::request::Header;
 use oxmpi_coll::CollComm;
 use oxmpi_fbtl::transfer;
@@ -63,15 +65,18 @@ impl Drop for UnderWay {
     }
 }
 
-/// The request of an access of all ranks, and what was wrong with this rank's part.
-type Begun = (Header, Option<Error>);
+/// The request of an access of all ranks, and what was wrong with this rank's arguments.
+type Begun<E> = (Header, Option<E>);
+
+/// An access of this rank: data, and the part of the view that it goes to; or what was wrong with the arguments.
+type Own<E> = Result<(Part, Wish), E>;
 
 /// All that a collective access holds until it is over, with what the component has addresses of.
 struct Holds {
     layout: oxmpi_fcoll::Layout,
     access: oxmpi_fcoll::Access,
     _layout: Arc<super::layout::Layout>,
-    _view: Arc<super::view_data::ViewData>,
+    _view: Arc<ViewData>,
     _elements: Elements,
     _collective: Arc<Collective>,
     _kept: Option<Box<dyn Any + Send>>,
@@ -121,7 +126,7 @@ impl File {
     }
 
     /// A part that begins at an etype.
-    fn part_at(&self, view: Arc<super::view_data::ViewData>, from: u64, len: u64) -> Result<Part, Error> {
+    fn part_at(&self, view: Arc<ViewData>, from: u64, len: u64) -> Result<Part, Error> {
         let bytes = from.checked_mul(view.etype_bytes()).filter(|bytes| i64::try_from(*bytes).is_ok());
         let from = bytes.ok_or_else(|| {
             Error::new(ErrorKind::Arg, format!("offset {from} is beyond what a file can have"))
@@ -174,22 +179,74 @@ impl File {
         begun.map_err(|status| self.failure(status, if writes { "written" } else { "read" }))
     }
 
-    /// An access of all ranks that waits: bytes of the program's data.
-    pub fn access_all(self: &Arc<File>, entry: &mut Entry, wish: Wish) -> Result<u64, Error> {
-        let writes = wish.writes;
-        let begun = self.begin_all(entry, wish, true)?;
-        self.finish_all(entry, begun, writes)
+    /// An access of all ranks that waits: bytes of the program's data. `wish`: this rank's, or what is wrong with its arguments; then it takes part without data, so that the
+    /// others' go well, and gets that error.
+    pub fn access_all<E: From<Error>>(
+        self: &Arc<File>,
+        entry: &mut Entry,
+        writes: bool,
+        wish: Result<Wish, E>,
+    ) -> Result<u64, E> {
+        self.permits(writes)?;
+        let own = wish.and_then(|wish| Ok((self.part(entry, wish.at, wish.elements.bytes())?, wish)));
+        self.access_all_parts(entry, writes, own)
     }
 
-    /// An access of all ranks that goes on by itself: its request.
-    pub fn start_all(self: &Arc<File>, entry: &mut Entry, wish: Wish) -> Result<Header, Error> {
-        self.begin_all(entry, wish, false).map(|(request, _)| request)
+    /// An access of all ranks that goes on by itself: its request. A rank with wrong arguments gets none, and takes part without data.
+    pub fn start_all<E: From<Error>>(
+        self: &Arc<File>,
+        entry: &mut Entry,
+        writes: bool,
+        wish: Result<Wish, E>,
+    ) -> Result<Header, E> {
+        self.permits(writes)?;
+        let own = wish.and_then(|wish| Ok((self.part(entry, wish.at, wish.elements.bytes())?, wish)));
+        self.start_all_parts(entry, writes, own)
     }
 
-    /// Waits for an access of all ranks. All that was wrong with this rank's part says more than the plan can.
-    fn finish_all(&self, entry: &mut Entry, (request, wrong): Begun, writes: bool) -> Result<u64, Error> {
+    /// An access of all ranks to parts, until it has ended.
+    fn access_all_parts<E: From<Error>>(
+        self: &Arc<File>,
+        entry: &mut Entry,
+        writes: bool,
+        own: Own<E>,
+    ) -> Result<u64, E> {
+        let (request, wrong) = self.begin_all(entry, writes, own, true)?;
         let ended = self.finish(entry, request, writes);
-        wrong.map_or(ended, Err)
+        match wrong {
+            None => Ok(ended?),
+            Some(why) => Err(why),
+        }
+    }
+
+    /// Begins an access of all ranks to parts. That of a rank whose arguments were wrong is waited for when the file is closed.
+    fn start_all_parts<E: From<Error>>(
+        self: &Arc<File>,
+        entry: &mut Entry,
+        writes: bool,
+        own: Own<E>,
+    ) -> Result<Header, E> {
+        let (request, wrong) = self.begin_all(entry, writes, own, false)?;
+        let Some(why) = wrong else { return Ok(request) };
+        let over: Vec<Header> = {
+            let mut state = self.state.lock();
+            state.left.push(request);
+            state.left.extract_if(.., |request| request.is_complete()).collect()
+        };
+        for request in over {
+            // SAFETY: complete, and nobody else's.
+            unsafe { request.release(entry) };
+        }
+        Err(why)
+    }
+
+    /// Waits for the accesses of all ranks in which this one had no data, since its arguments were wrong.
+    pub(super) fn finish_left(&self, entry: &mut Entry) {
+        let left = std::mem::take(&mut self.state.lock().left);
+        for request in left {
+            // The error was that of the call.
+            let _ = self.finish(entry, request, false);
+        }
     }
 
     /// Waits for a request of the file's, and gives it back.
@@ -204,31 +261,49 @@ impl File {
         self.ended(writes, status.error, None, status.bytes)
     }
 
-    /// Begins an access of all ranks.
-    fn begin_all(self: &Arc<File>, entry: &mut Entry, wish: Wish, waits: bool) -> Result<Begun, Error> {
-        self.permits(wish.writes)?;
-        let part = self.part(entry, wish.at, wish.elements.bytes())?;
-        self.begin_all_part(entry, wish, part, waits)
+    /// An access without data.
+    fn without_data(&self, writes: bool) -> (Part, Wish) {
+        let dtype = ViewData::bytes(self.host()).filetype;
+        // SAFETY: no element is accessed.
+        let elements = unsafe { Elements::new(std::ptr::null_mut(), 0, dtype) };
+        let part = Part { view: self.view(), from: 0, len: 0 };
+        (part, Wish { writes, at: Where::At(0), elements, finish: None, kept: None })
     }
 
-    /// Begins an access of all ranks, of this one to a part. A part that the view does not have is an error of this rank, which takes part without data.
+    /// Begins an access of all ranks, of this one to a part.
+    fn begin_all<E: From<Error>>(
+        self: &Arc<File>,
+        entry: &mut Entry,
+        writes: bool,
+        own: Own<E>,
+        waits: bool,
+    ) -> Result<Begun<E>, E> {
+        let there = own.and_then(|(part, wish)| {
+            if part.len > 0 {
+                part_of(self, &part.view, part.from, part.len)?;
+            }
+            Ok((part, wish))
+        });
+        let ((part, wish), wrong) = match there {
+            Ok(own) => (own, None),
+            Err(why) => (self.without_data(writes), Some(why)),
+        };
+        Ok((self.begin_all_part(entry, wish, part, waits)?, wrong))
+    }
+
+    /// Begins an access of all ranks, of this one to a part that its view has.
     fn begin_all_part(
         self: &Arc<File>,
         entry: &mut Entry,
         wish: Wish,
         part: Part,
         waits: bool,
-    ) -> Result<Begun, Error> {
+    ) -> Result<Header, Error> {
         let (writes, what) = (wish.writes, wish.what());
-        let wrong = match part.len {
-            0 => None,
-            len => part_of(self, &part.view, part.from, len).err(),
-        };
-        let len = if wrong.is_some() { 0 } else { part.len };
         // Each rank's access is atomic by itself, and under its own lock.
         let mut alone = match self.atomicity() {
             true => {
-                let own = Part { view: part.view.clone(), from: part.from, len };
+                let own = Part { view: part.view.clone(), from: part.from, len: part.len };
                 Some(Access::new(self.clone(), what, own, &wish.elements)?)
             }
             false => None,
@@ -237,11 +312,11 @@ impl File {
         let bytes = outcome.bytes.clone();
         let thread = waits.then(|| std::thread::current().id());
         let collective = Collective::new(self.clone(), outcome, thread, wish.finish);
-        if let Some(why) = &wrong {
-            // A status of the same class.
-            collective.spoil(if why.kind == ErrorKind::Io { Status::NOT_FOUND } else { Status::BAD_PARAM });
-        }
         let layout = self.state.lock().layout.clone();
+        if part.len > 0 && !layout.goes_by_aggregators(wish.writes) {
+            // The plan may have this rank transfer its own, and who carries it out does not wait. A failure comes again there, and is told to all ranks.
+            let _ = self.here_or_status();
+        }
         let holds = Box::new(Holds {
             layout: layout.seen(),
             access: oxmpi_fcoll::Access {
@@ -250,9 +325,9 @@ impl File {
                 displacement: part.view.displacement,
                 filetype: part.view.filetype.as_ptr(),
                 from: part.from,
-                len,
+                len: part.len,
                 memory: wish.elements.base,
-                count: if len == 0 { 0 } else { wish.elements.count },
+                count: wish.elements.count,
                 memtype: wish.elements.dtype.as_ptr(),
             },
             _layout: layout,
@@ -283,59 +358,64 @@ impl File {
         self.count_access(true);
         // SAFETY: what the steps point to is in the box that the plan keeps; the memory is there by `Elements::new`.
         let begun = unsafe { self.comm.begin_plan(entry, true, (Some(holds), bytes), write) };
-        match begun {
-            Ok(request) => Ok((request, wrong)),
-            Err(status) => Err(self.failure(status, if writes { "written" } else { "read" })),
-        }
+        begun.map_err(|status| self.failure(status, if writes { "written" } else { "read" }))
     }
 
-    /// The part of this rank of an ordered access: behind those of the ranks before it. Called by all ranks.
-    fn ordered_part(&self, entry: &mut Entry, len: u64) -> Result<Part, Error> {
+    /// This rank's part of an ordered access: behind those of the ranks before it. Called by all ranks; the part of one with wrong arguments is empty.
+    fn ordered_part<E: From<Error>>(&self, entry: &mut Entry, wish: Result<Wish, E>) -> Own<E> {
         let view = self.view();
-        let etypes = self.etypes(view.etype_bytes(), len);
-        let all = self.comm.tell_all(entry, &[etypes.as_ref().copied().unwrap_or(0)])?;
+        let wished = wish.and_then(|wish| {
+            let etypes = self.etypes(view.etype_bytes(), wish.elements.bytes())?;
+            Ok((etypes, wish))
+        });
+        let all = self.comm.tell_all(entry, &[wished.as_ref().map_or(0, |(etypes, _)| *etypes)])?;
         let before: u64 = all.iter().take(self.comm.rank() as usize).sum();
         let own = match self.comm.rank() {
             0 => self.pointer.fetch_add(entry, all.iter().sum()).unwrap_or(u64::MAX),
             _ => 0,
         };
         let base = self.comm.tell_all(entry, &[own])?.first().copied().unwrap_or(u64::MAX);
-        etypes?;
+        let (_, wish) = wished?;
         if base == u64::MAX {
-            return Err(Error::status(Status::UNREACHABLE, "the shared file pointer"));
+            return Err(Error::status(Status::UNREACHABLE, "the shared file pointer").into());
         }
-        self.part_at(view, base.saturating_add(before), len)
+        Ok((self.part_at(view, base.saturating_add(before), wish.elements.bytes())?, wish))
     }
 
-    /// An ordered access that waits: bytes of the program's data.
-    pub fn access_ordered(self: &Arc<File>, entry: &mut Entry, wish: Wish) -> Result<u64, Error> {
-        self.permits(wish.writes)?;
-        let part = self.ordered_part(entry, wish.elements.bytes())?;
-        let writes = wish.writes;
-        let begun = self.begin_all_part(entry, wish, part, true)?;
-        self.finish_all(entry, begun, writes)
+    /// An ordered access that waits: bytes of the program's data. `wish` as in [`File::access_all`].
+    pub fn access_ordered<E: From<Error>>(
+        self: &Arc<File>,
+        entry: &mut Entry,
+        writes: bool,
+        wish: Result<Wish, E>,
+    ) -> Result<u64, E> {
+        self.permits(writes)?;
+        let own = self.ordered_part(entry, wish);
+        self.access_all_parts(entry, writes, own)
     }
 
-    /// Begins a split collective access.
-    pub fn split_begin(
+    /// Begins a split collective access. `wish` as in [`File::access_all`]; where it is wrong nothing has begun that could be ended.
+    pub fn split_begin<E: From<Error>>(
         self: &Arc<File>,
         entry: &mut Entry,
         which: SplitKind,
-        wish: Wish,
-    ) -> Result<(), Error> {
-        self.permits(wish.writes)?;
-        if self.state.lock().split.is_some() {
+        wish: Result<Wish, E>,
+    ) -> Result<(), E> {
+        let writes = which.writes();
+        self.permits(writes)?;
+        let wish = wish.and_then(|wish| {
+            if self.state.lock().split.is_none() {
+                return Ok(wish);
+            }
             let message =
                 format!("{}: a split collective access has begun and not ended", self.path.display());
-            return Err(Error::new(ErrorKind::Io, message));
-        }
-        let part = match which {
-            SplitKind::ReadOrdered | SplitKind::WriteOrdered => {
-                self.ordered_part(entry, wish.elements.bytes())?
-            }
-            _ => self.part(entry, wish.at, wish.elements.bytes())?,
+            Err(Error::new(ErrorKind::Io, message).into())
+        });
+        let own = match which {
+            SplitKind::ReadOrdered | SplitKind::WriteOrdered => self.ordered_part(entry, wish),
+            _ => wish.and_then(|wish| Ok((self.part(entry, wish.at, wish.elements.bytes())?, wish))),
         };
-        let (request, _) = self.begin_all_part(entry, wish, part, false)?;
+        let request = self.start_all_parts(entry, writes, own)?;
         self.state.lock().split = Some(Split { which, request });
         Ok(())
     }
@@ -354,20 +434,19 @@ impl File {
                 format!("{}: no split collective access of this kind has begun", self.path.display());
             return Err(Error::new(ErrorKind::Io, message));
         };
-        let writes = matches!(which, SplitKind::WriteAll | SplitKind::WriteAtAll | SplitKind::WriteOrdered);
-        self.finish(entry, split.request, writes)
+        self.finish(entry, split.request, which.writes())
     }
 
-    /// MPI_File_set_size of all ranks.
-    pub fn set_size(&self, entry: &mut Entry, bytes: u64) -> Result<(), Error> {
-        self.sized(entry, bytes, "resized", |file| file.disk.resize(bytes))
+    /// MPI_File_set_size of all ranks. `bytes`: the size, or what is wrong with this rank's; ranks fail together.
+    pub fn set_size(&self, entry: &mut Entry, bytes: Result<u64, Error>) -> Result<(), Error> {
+        self.sized(entry, bytes, "resized", |disk, bytes| disk.resize(bytes))
     }
 
-    /// MPI_File_preallocate of all ranks. A file that is longer stays as it is.
-    pub fn preallocate(self: &Arc<File>, entry: &mut Entry, bytes: u64) -> Result<(), Error> {
-        self.sized(entry, bytes, "given its space", |file| match file.disk.length() {
+    /// MPI_File_preallocate of all ranks. A file that is longer stays as it is. `bytes` as in [`File::set_size`].
+    pub fn preallocate(&self, entry: &mut Entry, bytes: Result<u64, Error>) -> Result<(), Error> {
+        self.sized(entry, bytes, "given its space", |disk, bytes| match disk.length() {
             Ok(length) if length >= bytes => Status::OK,
-            Ok(_) => file.disk.preallocate(bytes),
+            Ok(_) => disk.preallocate(bytes),
             Err(status) => status,
         })
     }
@@ -376,32 +455,57 @@ impl File {
     fn sized(
         &self,
         entry: &mut Entry,
-        bytes: u64,
+        bytes: Result<u64, Error>,
         what: &str,
-        change: impl FnOnce(&File) -> Status,
+        change: impl FnOnce(&OnDisk, u64) -> Status,
     ) -> Result<(), Error> {
         if self.amode & mode::RDONLY != 0 {
             self.permits(true)?;
         }
         self.not_sequential()?;
-        let all = self.comm.tell_all(entry, &[bytes])?;
-        if let Some(rank) = all.iter().position(|theirs| *theirs != all[0]) {
-            let message = format!("{}: ranks 0 and {rank} gave different sizes", self.path.display());
-            return Err(Error::new(ErrorKind::NotSame, message));
-        }
-        let own = if self.comm.rank() == 0 { change(self) } else { Status::OK };
+        let [bytes] = self.same_in_all(entry, bytes.map(|bytes| [bytes]), "sizes")?;
+        let own = match self.comm.rank() {
+            0 => self.here_or_status().map_or_else(|status| status, |here| change(&here.disk, bytes)),
+            _ => Status::OK,
+        };
         let status = self.comm.least(entry, own)?;
         if status.is_err() { Err(self.failure(status, what)) } else { Ok(()) }
     }
 
-    /// The file's length in bytes.
-    pub fn bytes_now(&self) -> Result<u64, Error> {
-        self.disk.length().map_err(|status| self.failure(status, "asked for its size"))
+    /// Compares what all ranks have to give alike: this rank's, if it is fine and the same everywhere. Ranks fail together.
+    pub(super) fn same_in_all<const N: usize>(
+        &self,
+        entry: &mut Entry,
+        own: Result<[u64; N], Error>,
+        what: &str,
+    ) -> Result<[u64; N], Error> {
+        let mut words = vec![own.as_ref().err().map_or(0, |why| why.class() as u64)];
+        words.extend(own.as_ref().unwrap_or(&[0; N]));
+        let all = self.comm.tell_all(entry, &words)?;
+        let own = own?;
+        let mut ranks = all.chunks(N + 1).enumerate();
+        if let Some((rank, theirs)) = ranks.clone().find(|(_, theirs)| theirs[0] != 0) {
+            let kind = ErrorKind::of_class(theirs[0] as i32).unwrap_or(ErrorKind::Other);
+            let message = format!("{}: rank {rank} has a wrong argument", self.path.display());
+            return Err(Error::new(kind, message));
+        }
+        match ranks.find(|(_, theirs)| theirs[1..] != all[1..=N]) {
+            None => Ok(own),
+            Some((rank, _)) => {
+                let message = format!("{}: ranks 0 and {rank} gave different {what}", self.path.display());
+                Err(Error::new(ErrorKind::NotSame, message))
+            }
+        }
     }
 
-    /// MPI_File_sync: of this rank alone, without waiting for others.
+    /// The file's length in bytes.
+    pub fn bytes_now(&self) -> Result<u64, Error> {
+        self.here()?.disk.length().map_err(|status| self.failure(status, "asked for its size"))
+    }
+
+    /// MPI_File_sync: of this rank alone, without waiting for others. A rank that has not opened the file has nothing to write, and finds what is there when it opens it.
     pub fn sync(&self) -> Result<(), Error> {
-        let status = self.disk.sync();
+        let status = self.here.get().map_or(Status::OK, |here| here.disk.sync());
         if status.is_err() { Err(self.failure(status, "made durable")) } else { Ok(()) }
     }
 
@@ -412,14 +516,23 @@ impl File {
 
     /// MPI_File_set_atomicity of all ranks.
     pub fn set_atomicity(&self, entry: &mut Entry, atomic: bool) -> Result<(), Error> {
-        let own = u64::from(atomic) | u64::from(self.locks_exclude()) << 1;
+        // Each rank's accesses are under its own locks from now on.
+        let here = if atomic { self.here().map(Some) } else { Ok(None) };
+        let class = here.as_ref().err().map_or(0, |why| why.class() as u64);
+        let own = u64::from(atomic) | u64::from(self.locks_exclude()) << 1 | class << 8;
         let all = self.comm.tell_all(entry, &[own])?;
+        let here = here?;
+        if let Some(rank) = all.iter().position(|theirs| theirs >> 8 != 0) {
+            let kind = ErrorKind::of_class((all[rank] >> 8) as i32).unwrap_or(ErrorKind::Other);
+            let message = format!("{} cannot be opened in rank {rank}", self.path.display());
+            return Err(Error::new(kind, message));
+        }
         if all.iter().any(|theirs| (theirs ^ all[0]) & 1 != 0) {
             let message = format!("{}: ranks gave different values", self.path.display());
             return Err(Error::new(ErrorKind::NotSame, message));
         }
         if atomic && all.iter().any(|theirs| theirs & 2 == 0) {
-            let because = match self.disk.because() {
+            let because = match here.as_ref().map_or("", |here| here.disk.because()) {
                 "" => String::new(),
                 why => format!(": {why}"),
             };
@@ -434,6 +547,6 @@ impl File {
     fn locks_exclude(&self) -> bool {
         use oxmpi_fs::keeps::{LOCKS, LOCKS_HERE};
         let one_node = self.comm.places().num_nodes() == 1;
-        self.disk.keeps(LOCKS) || one_node && self.disk.keeps(LOCKS_HERE)
+        self.keeps & LOCKS != 0 || one_node && self.keeps & LOCKS_HERE != 0
     }
 }

@@ -87,11 +87,6 @@ impl Collective {
         over
     }
 
-    /// Has the access end with a failure of this rank's own.
-    pub(super) fn spoil(&self, status: Status) {
-        self.failed.store(status.0, Ordering::Relaxed);
-    }
-
     /// The failure of a transfer that went on by itself, if there was one that the planner did not want to be told.
     fn failure(&self) -> Status {
         Status(self.failed.load(Ordering::Relaxed))
@@ -191,7 +186,11 @@ impl Planned {
             return Some((Status::OK, 0));
         }
         let file = self.collective.file.clone();
-        let transfers = &file.transfers;
+        let here = match file.here_or_status() {
+            Ok(here) => here,
+            Err(status) => return Some((status, 0)),
+        };
+        let transfers = &here.transfers;
         if !self.submitted {
             let mine = self.collective.waits == Some(std::thread::current().id());
             self.transfer.flags = if mine && !self.later { transfer::NOW } else { 0 };

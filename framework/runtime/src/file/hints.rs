@@ -2,26 +2,27 @@
 //!
 //! A site's hints, of the file that the environment variable ROMIO_HINTS names, or else of `/etc/romio-hints`, stand behind those of the program. Each rank reads it for itself.
 
+use super::layout::Layout;
 use super::object::File;
 use crate::info::Info;
-use crate::objects::Communicator;
+use crate::objects::Instance;
 use oxmpi_files::config::hints_file;
 use oxmpi_files::hints::{Choice, Hints, Taken};
 use oxmpi_fs::keeps;
 use oxmpi_loading::error::Error;
 use oxmpi_mca::Entry;
+use std::path::Path;
 use std::sync::Arc;
 
 /// The file of a site's hints where the environment names none.
 const SITE: &str = "/etc/romio-hints";
 
 /// The hints of an info object that are known, and the site's behind them; what is not known is reported by the ranks that the parameter `io_ompio_verbose_info_parsing` names.
-pub(super) fn of(comm: &Communicator, info: &Info) -> Hints {
+pub(super) fn of(instance: &Instance, rank: u32, info: &Info) -> Hints {
     let mut hints = Hints::default();
-    let instance = comm.instance();
     let tells = match instance.host_params().files.tells_hints {
         0 => false,
-        1 => comm.rank() == 0,
+        1 => rank == 0,
         _ => true,
     };
     let tell = |key: &str, value: &str, taken: Taken| {
@@ -47,6 +48,32 @@ pub(super) fn of(comm: &Communicator, info: &Info) -> Hints {
     hints
 }
 
+/// Hints that the library decides, with their values.
+pub(super) fn actual(
+    layout: &Layout,
+    path: &Path,
+    kept: u32,
+    (factor, unit): (u64, u64),
+) -> Vec<(&'static str, String)> {
+    let (aggregators, buffer) = layout.told();
+    let list: Vec<String> = aggregators.iter().map(u32::to_string).collect();
+    let mut actual = vec![
+        ("cb_nodes", aggregators.len().to_string()),
+        ("cb_buffer_size", buffer.to_string()),
+        ("filename", path.to_string_lossy().into_owned()),
+        ("romio_aggregator_list", list.join(" ")),
+    ];
+    for (key, value) in [("striping_factor", factor), ("striping_unit", unit)] {
+        if value > 0 {
+            actual.push((key, value.to_string()));
+        }
+    }
+    if kept & keeps::COHERENT != 0 {
+        actual.push(("romio_visibility_immediate", "true".to_owned()));
+    }
+    actual
+}
+
 impl File {
     /// Bytes that a read may use at once for holes between pieces, 0: the component's own measure; `None`: holes are not read.
     pub(super) fn sieve(&self) -> Option<u64> {
@@ -63,34 +90,18 @@ impl File {
             let state = self.state.lock();
             (state.hints.clone(), Arc::clone(&state.layout))
         };
-        let (aggregators, buffer) = layout.told();
-        let list: Vec<String> = aggregators.iter().map(u32::to_string).collect();
-        let facts = &self.disk.facts;
-        let mut actual = vec![
-            ("cb_nodes", aggregators.len().to_string()),
-            ("cb_buffer_size", buffer.to_string()),
-            ("filename", self.path.to_string_lossy().into_owned()),
-            ("romio_aggregator_list", list.join(" ")),
-        ];
-        if facts.striping_factor > 0 {
-            actual.push(("striping_factor", facts.striping_factor.to_string()));
-        }
-        if facts.striping_unit > 0 {
-            actual.push(("striping_unit", facts.striping_unit.to_string()));
-        }
-        if self.disk.keeps(keeps::COHERENT) {
-            actual.push(("romio_visibility_immediate", "true".to_owned()));
-        }
         let mut info = Info::new();
-        for (key, value) in hints.in_force(&actual) {
+        for (key, value) in hints.in_force(&actual(&layout, &self.path, self.keeps, self.striping)) {
             info.set(&key, &value);
         }
         info
     }
 
-    /// MPI_File_set_info of all ranks: hints that may change while a file is open.
-    pub fn set_info(&self, entry: &mut Entry, info: &Info) -> Result<(), Error> {
-        self.take_hints(info);
+    /// MPI_File_set_info of all ranks: hints that may change while a file is open. `None`: this rank has none, since its argument was wrong.
+    pub fn set_info(&self, entry: &mut Entry, info: Option<&Info>) -> Result<(), Error> {
+        if let Some(info) = info {
+            self.take_hints(info);
+        }
         // A rank that goes on finds the others' hints in force.
         self.comm.first_without(entry, true).map(|_| ())
     }

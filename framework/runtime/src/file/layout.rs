@@ -26,6 +26,8 @@ pub(super) struct Wishes {
     least: u64,
     read: u32,
     write: u32,
+    /// Ranks that transfer nothing for others open the file when they first need it.
+    defers: bool,
 }
 
 /// A choice as components get it.
@@ -48,13 +50,18 @@ impl Wishes {
                 .map(|key| hints.positive(key).unwrap_or(0));
         let or = |hint: u64, param: Option<u64>| if hint > 0 { hint } else { param.unwrap_or(0) };
         let (nodes, buffer) = (or(nodes, params.num_aggregators.map(u64::from)), or(buffer, params.buffer));
-        let [read, write] = [false, true].map(|writes| want(hints.collective(writes)));
-        Wishes { nodes, buffer, unit, least, read, write }
+        let defers = hints.flag("romio_no_indep_rw") == Some(true);
+        let [read, write] = [false, true].map(|writes| match hints.collective(writes) {
+            // No rank is to access the file by itself.
+            Choice::Automatic if defers => want::ALWAYS,
+            choice => want(choice),
+        });
+        Wishes { nodes, buffer, unit, least, read, write, defers }
     }
 
     /// As they travel.
     pub(super) fn encode(&self) -> [u64; Wishes::WORDS] {
-        let choices = u64::from(self.read) | u64::from(self.write) << 32;
+        let choices = u64::from(self.read) | u64::from(self.defers) << 16 | u64::from(self.write) << 32;
         [self.nodes, self.buffer, self.unit, self.least, choices]
     }
 
@@ -67,9 +74,15 @@ impl Wishes {
             buffer: word(1),
             unit: word(2),
             least: word(3),
-            read: want(word(4) as u32),
+            read: want(word(4) as u32 & 0xffff),
             write: want((word(4) >> 32) as u32),
+            defers: word(4) >> 16 & 1 != 0,
         }
+    }
+
+    /// Whether ranks that transfer nothing for others open the file later.
+    pub(super) fn defers(&self) -> bool {
+        self.defers
     }
 }
 
@@ -93,12 +106,22 @@ pub(super) struct Ground {
 impl Layout {
     /// Makes it of what is equal in all ranks. `allowed`: the ranks' words of [`allowed_here`].
     pub(super) fn new(wishes: Wishes, comm: &Communicator, ground: Ground, allowed: &[u64]) -> Layout {
-        let given = |n: u64| (n > 0).then_some(n);
         let places = comm.places();
         let nodes: Vec<u32> =
             (0..comm.size()).map(|rank| places.get(rank).map_or(0, |place| place.node)).collect();
+        Layout::of_nodes(wishes, (&nodes, places.num_nodes()), ground, allowed)
+    }
+
+    /// The same of the numbers of the ranks' nodes.
+    pub(super) fn of_nodes(
+        wishes: Wishes,
+        (nodes, num_nodes): (&[u32], u32),
+        ground: Ground,
+        allowed: &[u64],
+    ) -> Layout {
+        let given = |n: u64| (n > 0).then_some(n);
         // The lowest rank of a node speaks for it.
-        let mut most = vec![None; places.num_nodes() as usize];
+        let mut most = vec![None; num_nodes as usize];
         for (node, word) in nodes.iter().zip(allowed).filter(|(_, word)| **word != NO_LIST) {
             if let Some(most) = most.get_mut(*node as usize) {
                 most.get_or_insert(u32::try_from(*word).unwrap_or(u32::MAX));
@@ -111,8 +134,8 @@ impl Layout {
             most: listed.then_some(most.as_slice()),
             per_node: 1,
         };
-        let aggregators = aggregators(&nodes, &wanted).into_boxed_slice();
-        debug_assert!(is_valid(&aggregators, comm.size()));
+        let aggregators = aggregators(nodes, &wanted).into_boxed_slice();
+        debug_assert!(is_valid(&aggregators, nodes.len() as u32));
         let unit = unit(ground.block, ground.stripe, given(wishes.unit), given(wishes.least));
         let buffer = buffer(given(wishes.buffer), unit);
         Layout { aggregators, unit, buffer, read: wishes.read, write: wishes.write, keeps: ground.keeps }
@@ -136,5 +159,15 @@ impl Layout {
     /// The aggregators and bytes of a round, for MPI_File_get_info.
     pub(super) fn told(&self) -> (&[u32], u64) {
         (&self.aggregators[..], self.buffer)
+    }
+
+    /// Whether data of accesses in a direction always goes by aggregators.
+    pub(super) fn goes_by_aggregators(&self, writes: bool) -> bool {
+        (if writes { self.write } else { self.read }) == want::ALWAYS
+    }
+
+    /// Bytes by which ranks part the file.
+    pub(super) fn unit(&self) -> u64 {
+        self.unit
     }
 }

@@ -26,9 +26,9 @@ fn overlap(a: &Range, b: &Range) -> bool {
 }
 
 impl Locks {
-    /// For a file that ranks of so many nodes have open.
-    pub(super) fn new(disk: &OnDisk, num_nodes: u32) -> Locks {
-        let carried = disk.keeps(keeps::COHERENT) || disk.keeps(keeps::LOCK_REVALIDATES);
+    /// For a file that ranks of so many nodes have open, of which this is kept (bits of `keeps`).
+    pub(super) fn new(kept: u32, num_nodes: u32) -> Locks {
+        let carried = kept & (keeps::COHERENT | keeps::LOCK_REVALIDATES) != 0;
         Locks { held: Mutex::default(), carries: num_nodes > 1 && !carried }
     }
 
@@ -156,7 +156,7 @@ mod tests {
             finalize,
         };
         let disk = OnDisk::of_test(FsComponent { name: "test", module, table: TABLE }, keeps);
-        let locks = Locks::new(&disk, num_nodes);
+        let locks = Locks::new(keeps, num_nodes);
         let range = Range { offset: 5, len: 7 };
         [lock::SHARED, lock::EXCLUSIVE].map(|kind| {
             assert_eq!(locks.take(&disk, &range, kind), Status::OK);

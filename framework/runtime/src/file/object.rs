@@ -3,10 +3,10 @@
 //! **State.** View and individual pointer are under one lock, since an access takes both at once; it is held for a few instructions and never while anything waits. A view is
 //! shared by the accesses that began with it, so that a later one of the file does not change them.
 
+use super::here::{Here, Place};
 use super::layout::Layout;
 use super::locks::Locks;
 use super::pointer::Pointer;
-use super::serve::{OnDisk, Transfers};
 use super::totals::FileTotals;
 use super::view_data::ViewData;
 use crate::objects::{Communicator, EndsWithInstance, Instance};
@@ -19,7 +19,7 @@ use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU64, Ordering};
 use oxmpi_system::locks::Mutex;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// All that may change while a file is open.
 pub(super) struct State {
@@ -32,7 +32,12 @@ pub(super) struct State {
     pub layout: Arc<Layout>,
     /// The split collective access that has begun and not ended.
     pub split: Option<Split>,
+    /// Accesses of all ranks in which this one has no data, since its arguments were wrong: the program has no request of them.
+    pub left: Vec<Header>,
 }
+
+// SAFETY: requests of `left` belong to no thread, and are taken out by the one that waits for them.
+unsafe impl Send for State {}
 
 /// A split collective access under way.
 #[derive(Clone, Copy)]
@@ -61,14 +66,25 @@ pub enum SplitKind {
     WriteOrdered,
 }
 
+impl SplitKind {
+    /// Whether data goes to the file.
+    pub(super) fn writes(self) -> bool {
+        matches!(self, SplitKind::WriteAll | SplitKind::WriteAtAll | SplitKind::WriteOrdered)
+    }
+}
+
 /// An open file, as one rank has it.
 pub struct File {
     pub(super) comm: Arc<Communicator>,
     pub(super) path: PathBuf,
     pub(super) amode: u32,
-    // Before the file that they transfer.
-    pub(super) transfers: Transfers,
-    pub(super) disk: OnDisk,
+    pub(super) place: Place,
+    /// Empty in a rank that opens it later.
+    pub(super) here: OnceLock<Arc<Here>>,
+    /// Bits of `oxmpi_fs::keeps` that are kept in all ranks.
+    pub(super) keeps: u32,
+    /// Devices and bytes of a stripe, as those ranks tell that have opened it; 0: not known.
+    pub(super) striping: (u64, u64),
     pub(super) collective: FcollComponent,
     pub(super) pointer: Pointer,
     pub(super) locks: Locks,
@@ -140,7 +156,8 @@ impl File {
 
     /// The names of the components that serve it: fs, fbtl, fcoll.
     pub fn served_by(&self) -> [&'static str; 3] {
-        [self.disk.component.name, self.transfers.component.name, self.collective.name]
+        let transfers = self.here.get().map_or("no fbtl", |here| here.transfers.component.name);
+        [self.place.component.name, transfers, self.collective.name]
     }
 
     /// Gives everything back but the communicator, and closes the file in this process.
@@ -148,8 +165,9 @@ impl File {
         if self.closed.swap(true, Ordering::AcqRel) {
             return Status::OK;
         }
-        self.transfers.give_back();
-        self.disk.shut()
+        let Some(here) = self.here.get() else { return Status::OK };
+        here.transfers.give_back();
+        here.disk.shut()
     }
 }
 

@@ -7,13 +7,14 @@
 //!
 //! **Closing** waits for all ranks before it closes, so that whatever a rank still does with the file is done before it is deleted or its shared pointer goes to another file.
 
+use super::here::{Here, Place};
 use super::hints;
 use super::layout::{Ground, Layout, Wishes, allowed_here};
 use super::locks::Locks;
 use super::mount::{self, Mount};
 use super::object::{File, State};
 use super::pointer::{OFFER, Offer};
-use super::serve::{self, Manner, OnDisk, Transfers};
+use super::serve::{self, Manner, OnDisk, Rated};
 use super::totals::FileTotals;
 use super::view_data::ViewData;
 use crate::info::Info;
@@ -29,14 +30,14 @@ use oxmpi_system::locks::Mutex;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Words of a component's name in the first exchange.
 const NAME: usize = 4;
 /// Words of the first exchange: class, mode, name, wishes, what a list of hosts allows here, whether a line is printed at the end, offer.
 const FIRST: usize = 2 + NAME + Wishes::WORDS + 2 + OFFER;
-/// Words of the last one: class, what is kept, block, stripe.
-const LAST: usize = 4;
+/// Words of the last one: class, what is kept, block, bytes and devices of a stripe.
+const LAST: usize = 5;
 
 /// All that MPI_File_open was asked for.
 pub struct Wanted<'a> {
@@ -49,20 +50,25 @@ pub struct Wanted<'a> {
 }
 
 /// A path and what is known of it in this process.
-struct Known {
-    path: PathBuf,
-    mount: Mount,
-    named: Option<&'static str>,
+#[derive(Clone)]
+pub(super) struct Known {
+    pub path: PathBuf,
+    pub mount: Mount,
+    /// The component that a prefix names.
+    pub named: Option<&'static str>,
+    /// A prefix or a parameter names it.
+    pub is_named: bool,
 }
 
 impl Known {
-    fn of(name: &[u8]) -> Result<Known, Error> {
+    pub(super) fn of(name: &[u8], parts: &FileParts) -> Result<Known, Error> {
         let (path, named) = mount::split(name);
         if path.is_empty() {
             return Err(Error::new(ErrorKind::BadFile, "the file name is empty"));
         }
         let path = PathBuf::from(OsStr::from_bytes(path));
-        Ok(Known { mount: Mount::of(&path), path, named })
+        let is_named = named.is_some() || parts.fs_is_named;
+        Ok(Known { mount: Mount::of(&path), path, named, is_named })
     }
 
     /// The component that serves it.
@@ -71,14 +77,13 @@ impl Known {
     }
 
     fn open(&self, component: &FsComponent, how: &Manner) -> Result<OnDisk, Error> {
-        let named = self.named.is_some();
-        OnDisk::open(component, &self.path, &self.mount, named, how)
+        OnDisk::open(component, &self.path, &self.mount, self.is_named, how)
             .map_err(|status| super::error::of(status, "opened", &self.path))
     }
 }
 
 /// The manner in which hints want a file to be opened.
-fn how(mode: u32, hints: &Hints) -> Manner {
+pub(super) fn how(mode: u32, hints: &Hints) -> Manner {
     let small = |key| hints.number(key).and_then(|n| u32::try_from(n).ok());
     Manner {
         mode,
@@ -145,11 +150,12 @@ impl File {
         let comm = parent.dup(None)?;
         let instance = comm.shared_instance().clone();
         let hosts = comm.rank() == 0;
-        let (amode, hints) =
-            wanted.as_ref().map_or_else(|_| (0, Hints::default()), |w| (w.amode, hints::of(&comm, w.info)));
+        let (amode, hints) = wanted
+            .as_ref()
+            .map_or_else(|_| (0, Hints::default()), |w| (w.amode, hints::of(&instance, comm.rank(), w.info)));
         let first = wanted.as_ref().map_err(Clone::clone).and_then(|wanted| {
             let parts = instance.file_parts()?;
-            let known = Known::of(wanted.name)?;
+            let known = Known::of(wanted.name, parts)?;
             let component = known.serving_component(parts)?;
             Ok((parts, known, component))
         });
@@ -184,25 +190,37 @@ impl File {
             }
             Err(why)
         };
-        let second = open_next(&instance, parts, &known, (made, ranks[0]), (amode, &hints));
+        let wishes = Wishes::decode(&ranks[0][2 + NAME..]);
+        let allowed: Vec<u64> = ranks.iter().map(|t| t[FIRST - OFFER - 2]).collect();
+        let opens = hosts || !wishes.defers() || transfers_for_others(wishes, &comm, &allowed);
+        let serving = serving(parts, &known, ranks[0]);
+        let second = serving.and_then(|serving| {
+            let how = how(amode & !(mode::CREATE | mode::EXCL), &hints);
+            let place = Place { known: known.clone(), component: *serving, how };
+            let here = opens.then(|| open_here(&instance, &place, made)).transpose()?;
+            Ok((place, here))
+        });
         let own = match &second {
-            Ok((disk, _)) => [0, disk.facts.keeps.into(), disk.facts.block, disk.facts.striping_unit],
-            Err(why) => [why.class() as u64, 0, 0, 0],
+            Ok((_, Some(here))) => {
+                let facts = &here.disk.facts;
+                [0, facts.keeps.into(), facts.block, facts.striping_unit, facts.striping_factor.into()]
+            }
+            Ok((_, None)) => [0, u64::MAX, 0, 0, 0],
+            Err(why) => [why.class() as u64, 0, 0, 0, 0],
         };
         let all = comm.tell_all(entry, &own)?;
         let told: Vec<&[u64]> = all.chunks(LAST).collect();
         let failed = told_failure(&known.path, &told);
-        let (disk, transfers) = match (second, failed) {
+        let (place, here) = match (second, failed) {
             (Ok(opened), None) => opened,
             (Err(why), _) | (Ok(_), Some(why)) => return undo(why),
         };
         let ground = Ground {
-            block: told.iter().map(|t| t[2]).max().unwrap_or(1),
+            block: told.iter().map(|t| t[2]).max().unwrap_or(1).max(1),
             stripe: told.iter().map(|t| t[3]).max().unwrap_or(0),
             keeps: told.iter().fold(u32::MAX, |kept, t| kept & t[1] as u32),
         };
-        let wishes = Wishes::decode(&ranks[0][2 + NAME..]);
-        let allowed: Vec<u64> = ranks.iter().map(|t| t[FIRST - OFFER - 2]).collect();
+        let striping = (told.iter().map(|t| t[4]).max().unwrap_or(0), ground.stripe);
         let layout = Layout::new(wishes, &comm, ground, &allowed);
         let collective = choose_collective(parts, &comm, &layout, ground.keeps, &known.path)?;
         let offers: Vec<[u64; OFFER]> =
@@ -214,14 +232,17 @@ impl File {
             hints,
             layout: Arc::new(layout),
             split: None,
+            left: Vec::new(),
         };
-        let locks = Locks::new(&disk, comm.places().num_nodes());
+        let locks = Locks::new(ground.keeps, comm.places().num_nodes());
         let file = Arc::new(File {
             comm,
             path: known.path,
             amode,
-            transfers,
-            disk,
+            place,
+            here: here.map_or_else(OnceLock::new, |here| OnceLock::from(Arc::new(here))),
+            keeps: ground.keeps,
+            striping,
             collective,
             pointer,
             locks,
@@ -243,8 +264,13 @@ impl File {
         if self.amode & mode::APPEND == 0 {
             return Ok(());
         }
-        let length = self.disk.length();
-        self.state.lock().position = length.unwrap_or(0);
+        // Rank 0 has opened it, and tells the others.
+        let length = match self.comm.rank() {
+            0 => self.here_or_status().and_then(|here| here.disk.length()),
+            _ => Ok(0),
+        };
+        let told = self.comm.tell_all(entry, &[length.as_ref().map_or(0, |length| *length)])?;
+        self.state.lock().position = told.first().copied().unwrap_or(0);
         let set = match length {
             Ok(length) if self.comm.rank() == 0 => self.pointer.store(entry, length),
             Ok(_) => Status::OK,
@@ -256,14 +282,16 @@ impl File {
 
     /// MPI_File_close of all ranks. The file is closed in this process whatever it answers, unless operations are under way.
     pub fn close(&self, entry: &mut Entry) -> Result<(), Error> {
+        self.finish_left(entry);
         if self.state.lock().split.is_some() || self.under_way.load(Ordering::Acquire) > 0 {
             let message = format!("{}: operations of the file are not complete", self.path.display());
             return Err(Error::new(ErrorKind::Other, message));
         }
-        let synced = if self.disk.keeps(keeps::COHERENT) || self.amode & mode::RDONLY != 0 {
-            Status::OK
-        } else {
-            self.disk.sync()
+        let synced = match self.here.get() {
+            Some(here) if self.keeps & keeps::COHERENT == 0 && self.amode & mode::RDONLY == 0 => {
+                here.disk.sync()
+            }
+            _ => Status::OK,
         };
         let status = self.comm.least(entry, synced)?;
         self.tell_totals(entry);
@@ -273,7 +301,7 @@ impl File {
             // Rank 0 deletes what all have closed.
             self.comm.least(entry, Status::OK)?;
             let deleted = match self.comm.rank() {
-                0 => serve::delete(&self.disk.component, &self.path),
+                0 => serve::delete(&self.place.component, &self.path),
                 _ => Status::OK,
             };
             let told = self.comm.least(entry, deleted)?;
@@ -286,31 +314,52 @@ impl File {
     }
 }
 
-/// All that a rank has of a file: opened, and prepared for transfers. Rank 0 has opened it, the others do so by the component that it names.
-fn open_next(
-    instance: &Instance,
-    parts: &FileParts,
-    known: &Known,
-    (made, host): (Option<Made>, &[u64]),
-    (amode, hints): (u32, &Hints),
-) -> Result<(OnDisk, Transfers), Error> {
-    let disk = match made {
-        Some(made) => made.disk,
-        None => {
-            let named = parts.fss.iter().find(|c| name_words(c.name)[..] == host[2..2 + NAME]);
-            let component = named.ok_or_else(|| {
-                let message =
-                    format!("{}: rank 0 serves it by an fs component that is not here", known.path.display());
-                Error::new(ErrorKind::Unsupported, message)
-            })?;
-            known.open(component, &how(amode & !(mode::CREATE | mode::EXCL), hints))?
-        }
-    };
-    let transfers = Transfers::open(instance, parts, (&disk, amode, known.mount.magic), &known.path)?;
-    Ok((disk, transfers))
+/// The component that rank 0 names, which serves the file in all ranks.
+fn serving<'a>(parts: &'a FileParts, known: &Known, host: &[u64]) -> Result<&'a FsComponent, Error> {
+    let named = parts.fss.iter().find(|c| name_words(c.name)[..] == host[2..2 + NAME]);
+    named.ok_or_else(|| {
+        let message =
+            format!("{}: rank 0 serves it by an fs component that is not here", known.path.display());
+        Error::new(ErrorKind::Unsupported, message)
+    })
 }
 
-/// The component that plans the collective accesses of a file; all ranks find the same one.
+/// Whether this rank transfers for others, whatever the unit will be by which they part the file.
+fn transfers_for_others(wishes: Wishes, comm: &Communicator, allowed: &[u64]) -> bool {
+    let any = Ground { block: 1, stripe: 0, keeps: 0 };
+    Layout::new(wishes, comm, any, allowed).told().0.contains(&comm.rank())
+}
+
+/// All that a rank has of a file: opened, and prepared for transfers. Rank 0 has opened it before.
+fn open_here(instance: &Instance, place: &Place, made: Option<Made>) -> Result<Here, Error> {
+    let path = &place.known.path;
+    let disk = match made {
+        Some(made) => made.disk,
+        None => place.open().map_err(|status| super::error::of(status, "opened", path))?,
+    };
+    let here = place.prepare(instance, disk);
+    here.map_err(|status| super::error::of(status, "served by any fbtl component", path))
+}
+
+/// What each component that plans collective accesses says of a file of so many ranks and nodes; all ranks find the same.
+pub(super) fn rate_collective<'a>(
+    parts: &'a FileParts,
+    (num_ranks, num_nodes): (u32, u32),
+    layout: &Layout,
+    keeps: u32,
+) -> Rated<'a, FcollComponent> {
+    let seen = layout.seen();
+    let facts =
+        FcollFacts { size: size_of::<FcollFacts>() as u32, num_ranks, num_nodes, keeps, layout: &seen };
+    let rated = parts.fcolls.iter().map(|component| {
+        let mut priority = 0;
+        let status = (component.module.query)(component.module.state, &facts, &mut priority);
+        (component, status.is_ok().then_some(priority))
+    });
+    rated.collect()
+}
+
+/// The best of them.
 fn choose_collective(
     parts: &FileParts,
     comm: &Communicator,
@@ -318,23 +367,8 @@ fn choose_collective(
     keeps: u32,
     path: &Path,
 ) -> Result<FcollComponent, Error> {
-    let seen = layout.seen();
-    let facts = FcollFacts {
-        size: size_of::<FcollFacts>() as u32,
-        num_ranks: comm.size(),
-        num_nodes: comm.places().num_nodes(),
-        keeps,
-        layout: &seen,
-    };
-    let mut best: Option<(i32, &FcollComponent)> = None;
-    for component in &parts.fcolls {
-        let mut priority = 0;
-        let status = (component.module.query)(component.module.state, &facts, &mut priority);
-        if status.is_ok() && best.is_none_or(|(most, _)| priority > most) {
-            best = Some((priority, component));
-        }
-    }
-    best.map(|(_, component)| *component).ok_or_else(|| {
+    let rated = rate_collective(parts, (comm.size(), comm.places().num_nodes()), layout, keeps);
+    serve::best(&rated).copied().ok_or_else(|| {
         Error::new(ErrorKind::Unsupported, format!("{}: no fcoll component serves it", path.display()))
     })
 }
@@ -342,7 +376,7 @@ fn choose_collective(
 /// MPI_File_delete, in the calling process alone.
 pub fn delete(instance: &Instance, name: &[u8]) -> Result<(), Error> {
     let parts = instance.file_parts()?;
-    let known = Known::of(name)?;
+    let known = Known::of(name, parts)?;
     let status = serve::delete(known.serving_component(parts)?, &known.path);
     if status.is_err() { Err(super::error::of(status, "deleted", &known.path)) } else { Ok(()) }
 }

@@ -1,10 +1,9 @@
 //! An open file of one process: what a file system component has opened, and what a component that transfers has prepared for it.
 
-use super::error;
 use super::mount::Mount;
 use crate::objects::{FileParts, Instance};
 use core::ffi::c_void;
-use oxmpi_fbtl::FileFacts;
+use oxmpi_fbtl::{Bell, FileFacts};
 use oxmpi_fs::{FsFile, OpenFile, PathFacts, Range};
 use oxmpi_loading::accept::{FbtlComponent, FsComponent};
 use oxmpi_loading::error::{Error, ErrorKind};
@@ -33,6 +32,39 @@ fn facts(path: &Path, mount: &Mount, named: bool) -> PathFacts {
     }
 }
 
+/// A component and the priority with which it would serve; `None`: it does not.
+pub(crate) type Rated<'a, C> = Vec<(&'a C, Option<i32>)>;
+
+/// What each component says of a path. `named`: the one that the path's prefix names.
+pub(crate) fn rate<'a>(
+    parts: &'a FileParts,
+    path: &Path,
+    mount: &Mount,
+    named: Option<&str>,
+) -> Rated<'a, FsComponent> {
+    let facts = facts(path, mount, named.is_some() || parts.fs_is_named);
+    let candidates = parts.fss.iter().filter(|c| named.is_none_or(|name| name == c.name));
+    let rated = candidates.map(|component| {
+        let mut priority = 0;
+        let status = (component.module.query)(component.module.state, &facts, &mut priority);
+        (component, status.is_ok().then_some(priority))
+    });
+    rated.collect()
+}
+
+/// The best of them, the first one of several.
+pub(crate) fn best<'a, C>(rated: &Rated<'a, C>) -> Option<&'a C> {
+    let mut best: Option<(i32, &C)> = None;
+    for (component, priority) in rated {
+        if let Some(priority) = priority
+            && best.is_none_or(|(most, _)| *priority > most)
+        {
+            best = Some((*priority, component));
+        }
+    }
+    best.map(|(_, component)| component)
+}
+
 /// The component that serves a path: the one that is named, or the best.
 pub(crate) fn choose<'a>(
     parts: &'a FileParts,
@@ -40,17 +72,7 @@ pub(crate) fn choose<'a>(
     mount: &Mount,
     named: Option<&str>,
 ) -> Result<&'a FsComponent, Error> {
-    let facts = facts(path, mount, named.is_some());
-    let candidates = parts.fss.iter().filter(|c| named.is_none_or(|name| name == c.name));
-    let mut best: Option<(i32, &FsComponent)> = None;
-    for component in candidates {
-        let mut priority = 0;
-        let status = (component.module.query)(component.module.state, &facts, &mut priority);
-        if status.is_ok() && best.is_none_or(|(most, _)| priority > most) {
-            best = Some((priority, component));
-        }
-    }
-    best.map(|(_, component)| component).ok_or_else(|| {
+    best(&rate(parts, path, mount, named)).ok_or_else(|| {
         let kind = if mount.fs_type.is_empty() { "its file system" } else { mount.fs_type.as_str() };
         let who =
             named.map_or_else(|| "no fs component".to_owned(), |name| format!("no fs component {name}"));
@@ -211,43 +233,60 @@ unsafe impl Send for Transfers {}
 // SAFETY: and concurrently.
 unsafe impl Sync for Transfers {}
 
+/// An open file as components that transfer are asked about it.
+fn file_facts(disk: &OnDisk, mode: u32, magic: u64, bell: &Bell) -> FileFacts {
+    FileFacts {
+        size: size_of::<FileFacts>() as u32,
+        fd: disk.facts.fd,
+        direct_fd: disk.facts.direct_fd,
+        direct_for: disk.facts.direct_for,
+        direct_unit: disk.facts.direct_unit,
+        keeps: disk.facts.keeps,
+        mode,
+        magic,
+        bell,
+    }
+}
+
 impl Transfers {
-    /// Has the best component prepare for a file; the next one if that one cannot.
+    /// What each component says of a file, the best first.
+    pub(crate) fn rate<'a>(
+        parts: &'a FileParts,
+        disk: &OnDisk,
+        (mode, magic): (u32, u64),
+        bell: &Bell,
+    ) -> Rated<'a, FbtlComponent> {
+        let facts = file_facts(disk, mode, magic, bell);
+        let rated = parts.fbtls.iter().map(|component| {
+            let mut priority = 0;
+            let status = (component.module.query)(component.module.state, &facts, &mut priority);
+            (component, status.is_ok().then_some(priority))
+        });
+        let mut rated: Rated<'a, FbtlComponent> = rated.collect();
+        rated.sort_by_key(|(_, priority)| std::cmp::Reverse(*priority));
+        rated
+    }
+
+    /// Has the best component prepare for a file; the next one if that one cannot. NOT_AVAILABLE: none serves it.
     pub(crate) fn open(
         instance: &Instance,
         parts: &FileParts,
         (disk, mode, magic): (&OnDisk, u32, u64),
-        path: &Path,
-    ) -> Result<Transfers, Error> {
+    ) -> Result<Transfers, Status> {
         let bell = instance.file_bell();
-        let facts = FileFacts {
-            size: size_of::<FileFacts>() as u32,
-            fd: disk.facts.fd,
-            direct_fd: disk.facts.direct_fd,
-            direct_for: disk.facts.direct_for,
-            direct_unit: disk.facts.direct_unit,
-            keeps: disk.facts.keeps,
-            mode,
-            magic,
-            bell: &bell,
-        };
-        let mut ready: Vec<(i32, &FbtlComponent)> = Vec::new();
-        for component in &parts.fbtls {
-            let mut priority = 0;
-            if (component.module.query)(component.module.state, &facts, &mut priority).is_ok() {
-                ready.push((priority, component));
-            }
-        }
-        ready.sort_by_key(|(priority, _)| std::cmp::Reverse(*priority));
+        let facts = file_facts(disk, mode, magic, &bell);
         let mut last = Status::NOT_AVAILABLE;
-        for (_, component) in ready {
+        for (component, priority) in Transfers::rate(parts, disk, (mode, magic), &bell) {
+            if priority.is_none() {
+                continue;
+            }
             let mut file = null_mut();
             last = (component.table.open)(component.module.state, &facts, &mut file);
             if last.is_ok() {
                 return Ok(Transfers { component: *component, file, open: AtomicBool::new(true) });
             }
         }
-        Err(error::of(last, "served by any fbtl component", path))
+        Err(last)
     }
 }
 

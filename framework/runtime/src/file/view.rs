@@ -119,8 +119,7 @@ impl File {
             Whence::Set => 0,
             Whence::Cur => current,
             Whence::End => {
-                let length =
-                    self.disk.length().map_err(|status| self.failure(status, "asked for its size"))?;
+                let length = self.bytes_now()?;
                 match view.walker() {
                     walker if walker.is_empty() => 0,
                     walker => walker.etypes_before(length, view.etype_bytes()),
@@ -132,15 +131,12 @@ impl File {
         })
     }
 
-    /// MPI_File_seek_shared of all ranks, which have to give the same.
-    pub fn seek_shared(&self, entry: &mut Entry, offset: i64, whence: Whence) -> Result<(), Error> {
+    /// MPI_File_seek_shared of all ranks, which have to give the same. `to`: offset and whence, or what is wrong with them; ranks fail together.
+    pub fn seek_shared(&self, entry: &mut Entry, to: Result<(i64, Whence), Error>) -> Result<(), Error> {
         // No rank moves it before all are here.
-        let all = self.comm.tell_all(entry, &[offset.cast_unsigned(), whence as u64])?;
-        let ranks: Vec<&[u64]> = all.chunks(2).collect();
-        if ranks.iter().any(|theirs| *theirs != ranks[0]) {
-            let message = format!("{}: ranks gave different offsets or whence", self.path.display());
-            return Err(Error::new(ErrorKind::NotSame, message));
-        }
+        let words = to.as_ref().map(|(offset, whence)| [offset.cast_unsigned(), *whence as u64]);
+        self.same_in_all(entry, words.map_err(Clone::clone), "offsets or whence")?;
+        let (offset, whence) = to?;
         let view = self.view();
         let mut set = Status::OK;
         let mut moved = Ok(0);

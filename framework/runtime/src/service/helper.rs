@@ -14,6 +14,7 @@ use oxmpi_mca::Status;
 use oxmpi_mca::sync::AtomicU32;
 use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_system::clock::monotonic_now;
+use oxmpi_system::without_signals;
 use oxmpi_waiting::futex;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use std::mem::ManuallyDrop;
@@ -83,20 +84,6 @@ impl Helper {
         if ManuallyDrop::into_inner(self.thread).join().is_err() {
             // The panic has been printed; nobody serves any more, and nobody asks.
         }
-    }
-}
-
-/// Runs `f` with all signals blocked, so that a thread that it starts takes none: threads begin with the signal mask
-/// of their maker.
-fn without_signals<R>(f: impl FnOnce() -> R) -> R {
-    // SAFETY: the sets are plain memory, filled before they are read.
-    unsafe {
-        let (mut all, mut old) = (std::mem::zeroed(), std::mem::zeroed());
-        libc::sigfillset(&mut all);
-        libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut old);
-        let result = f();
-        libc::pthread_sigmask(libc::SIG_SETMASK, &old, std::ptr::null_mut());
-        result
     }
 }
 

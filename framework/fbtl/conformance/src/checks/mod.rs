@@ -4,5 +4,6 @@ mod cancel;
 mod concurrency;
 mod direct;
 mod errors;
+mod forks;
 mod limits;
 mod lists;

@@ -1,7 +1,8 @@
 //! Messages that mpirun, oxmpid and the ranks send to each other, from anybody. The first byte chooses the direction.
 #![no_main]
 
-use oxmpi_mpirun::link::{FromNode, Message, ToNode};
+use oxmpi_mpirun::link::{Direct, FromNode, Message, ToNode};
+use oxmpi_mpirun::remote::hand::Hand;
 use oxmpi_wireup::frame::{Frame, Inbox, Malformed};
 use oxmpi_wireup::message::{ToDaemon, ToRank};
 
@@ -30,10 +31,12 @@ fn all<M>(
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Some((&which, bytes)) = bytes.split_first() else { return };
-    match which % 4 {
+    match which % 6 {
         0 => all(bytes, ToDaemon::decode, ToDaemon::encode),
         1 => all(bytes, ToRank::decode, ToRank::encode),
         2 => all(bytes, ToNode::decode, ToNode::encode),
+        3 => all(bytes, Direct::decode, Direct::encode),
+        4 => all(bytes, Hand::decode, Hand::encode),
         _ => all(bytes, FromNode::decode, FromNode::encode),
     }
 });

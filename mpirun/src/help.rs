@@ -83,6 +83,8 @@ mod tests {
             include_str!("plan/spawned.rs"),
             include_str!("launcher/spawn.rs"),
             include_str!("launcher/state.rs"),
+            include_str!("launcher/hearing.rs"),
+            include_str!("name_server/find.rs"),
             include_str!("launcher/opening.rs"),
             include_str!("remote/addresses.rs"),
             include_str!("remote/hub.rs"),

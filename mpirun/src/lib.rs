@@ -25,17 +25,19 @@
 //! `launcher/` (mpirun's loop, output, what an ending means) · `link` (what the two say to each
 //! other) · `daemon/` (oxmpid's loop, ranks, lines of output, the end) · `descendants`, `signals`
 //! (small tools for both) · `help` and `help.txt` (what the user reads) ·
-//! `too_long` (arguments that the system does not take) · `tally` (messages of the wire-up, counted without a network). The compiler wrappers are
+//! `too_long` (arguments that the system does not take) · `tally` (messages of the wire-up, counted without a network) · `direct/` (links that daemons make for themselves) · `name_server/` (ompi-server). The compiler wrappers are
 //! `bin/mpicc/` and share nothing with these.
 
 pub mod cli;
 mod cores;
 pub mod daemon;
 mod descendants;
+pub mod direct;
 mod help;
 pub mod info;
 pub mod launcher;
 pub mod link;
+pub mod name_server;
 mod plan;
 mod plm;
 mod program;

@@ -8,6 +8,7 @@
 
 mod channel;
 mod counts;
+mod direct;
 mod ending;
 mod exchange;
 mod fields;
@@ -16,11 +17,13 @@ mod launch;
 mod message;
 mod messages;
 mod route;
+mod runs;
 mod start_failures;
 mod stdin;
 
 pub use channel::{Channel, Peer};
 pub use counts::{Counts, Sum, write as write_counts};
+pub use direct::Direct;
 pub use ending::{Ending, Mpi};
 pub use exchange::Exchange;
 pub use launch::{ARGUMENTS, Launch, Part, Place, Program};

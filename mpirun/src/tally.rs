@@ -1,13 +1,22 @@
 //! How many messages and bytes the wire-up of a job takes, by the tree that daemons make and the frames that they send, without a
-//! network: for jobs that are larger than any machine at hand. `tests/jobs/tally.rs` holds it to what real daemons count.
+//! network: for jobs that are larger than any machine at hand. Messages are the daemons' own, encoded as they encode them; nodes are split among daemons, and
+//! questions dealt to direct links, by the same functions. `tests/jobs/tally.rs` holds it to what real daemons count.
 
-use crate::link::{Counts, Exchange, FromNode, Message, Part, Place, Sum, ToNode};
+use crate::direct::table::{MOST, Question, Step, Table};
+use crate::link::{
+    Counts, Direct, Exchange, FromNode, Launch, Message, Part, Place, Program, Stdin, Sum, ToNode,
+};
+use crate::remote::doors::Doors;
 use crate::remote::facts::NodeFacts;
 use crate::remote::hand::Hand;
 use crate::remote::tree::{Member, split};
-use oxmpi_wireup::Secret;
 use oxmpi_wireup::frame::{HEADER, Malformed};
 use oxmpi_wireup::message::{ToDaemon, ToRank};
+use oxmpi_wireup::topology::Topology;
+use oxmpi_wireup::{AppFacts, NodeMap, Secret};
+use std::collections::VecDeque;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Instant;
 
 /// A job on nodes of which none is mpirun's own, and what its ranks do: each publishes a value under one key, all come to the fences,
 /// and each node asks so many others for what their ranks have.
@@ -27,6 +36,71 @@ pub struct Shape {
     /// Bytes of the message with what is the same for all nodes.
     pub job: usize,
     pub facts: NodeFacts,
+    /// Daemons reach each other; else all goes by the tree.
+    pub direct: bool,
+}
+
+/// Where each daemon is reached: one address of version 4, as most nodes have.
+const DOOR: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)), 40_000);
+/// Daemons that each starts, as `rml_base_radix` has it where nobody sets it.
+const WIDTH: usize = 32;
+
+/// The part that is the same for all nodes: names of eleven letters, a program without arguments, and no environment beside.
+fn launch(nodes: u32, each: u32) -> Launch {
+    let of_ranks: Vec<u32> = (0..nodes * each).map(|rank| rank / each).collect();
+    let program = Program { program: "./program".into(), ..Program::default() };
+    Launch {
+        job_id: 1,
+        secret: Secret::from_bytes([0; Secret::BYTES]),
+        map: NodeMap::of(&of_ranks),
+        node: 0,
+        node_names: (0..nodes).map(|node| format!("node{node:07}")).collect(),
+        local_ranks: Vec::new(),
+        cores: 0,
+        oversubscribed: false,
+        params: Vec::new(),
+        programs: vec![program],
+        places: Vec::new(),
+        apps: vec![AppFacts { ranks: nodes * each, command: "./program".into(), ..AppFacts::default() }],
+        universe: nodes * each,
+        interactive: false,
+        raw: false,
+        stdin: Stdin::Rank(0),
+        hold: false,
+        tree: 1,
+        sites: Vec::new(),
+        parent: String::new(),
+        doors: Doors::new(vec![vec![DOOR]; nodes as usize]),
+    }
+}
+
+/// A node of two packages with 32 cores of two threads each, of which eight share a cache.
+fn topology() -> Result<Topology, String> {
+    let place = |cpu: u32| {
+        let core = cpu % 64;
+        (cpu, [core / 32, core / 32, core / 8, core, core, core, 2 * core + cpu / 64])
+    };
+    let all: Vec<_> = (0..128).map(place).collect();
+    Topology::of_places(&all).map_err(|cpu| format!("processor {cpu} is there twice"))
+}
+
+impl Shape {
+    /// A job as most are: nodes of 64 cores with one address, values of 64 bytes, and each node asks so many others.
+    pub fn usual(nodes: u32, each: u32, asks: u64) -> Result<Shape, String> {
+        let job = ToNode::Job(Box::new(launch(nodes, each))).encode();
+        Ok(Shape {
+            nodes,
+            each,
+            width: WIDTH,
+            fences: 2,
+            asks,
+            key: "btl_tcp".into(),
+            value: 64,
+            job: job.map_err(|why| why.to_string())?.len(),
+            facts: NodeFacts { door: vec![DOOR], topology: topology()?, ..NodeFacts::own()? },
+            direct: true,
+        })
+    }
 }
 
 /// Counts of one daemon.
@@ -37,6 +111,8 @@ pub struct Daemon {
     pub up: Counts,
     /// Of all links to those that it has started.
     pub below: Counts,
+    /// Of all links to daemons that it has asked, or that have asked it.
+    pub direct: Counts,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -65,6 +141,8 @@ struct Sizes {
     fence: usize,
     ask: usize,
     values: usize,
+    direct_ask: usize,
+    direct_values: usize,
 }
 
 impl Sizes {
@@ -74,6 +152,7 @@ impl Sizes {
         let place = Place { program: 0, processors: Vec::new() };
         let values = (0..each).map(|rank| (rank, Some(vec![0; shape.value]))).collect();
         let answer = Exchange::Answer { to: 0, proc: 0, key: key.clone(), values, whole: true };
+        let ask = Exchange::Ask { from: 0, proc: 0, key };
         Ok(Sizes {
             challenge: length(Hand::Challenge([0; 32]).encode())?,
             answer: length(Hand::Answer { node: 0, challenge: [0; 32], proof: [0; 32] }.encode())?,
@@ -85,8 +164,10 @@ impl Sizes {
             started: length(FromNode::Started((0..each).map(|rank| (rank, 0)).collect()).encode())?,
             release: length(ToNode::Release.encode())?,
             fence: length(FromNode::Exchange(Exchange::Fence).encode())?,
-            ask: length(ToNode::Exchange(Exchange::Ask { from: 0, proc: 0, key }).encode())?,
-            values: length(ToNode::Exchange(answer).encode())?,
+            ask: length(ToNode::Exchange(ask.clone()).encode())?,
+            values: length(ToNode::Exchange(answer.clone()).encode())?,
+            direct_ask: length(Direct(ask).encode())?,
+            direct_values: length(Direct(answer).encode())?,
         })
     }
 }
@@ -112,6 +193,9 @@ fn link(shape: &Shape, sizes: &Sizes, nodes: u64) -> Counts {
     received.add(1, sizes.release + for_all);
     sent.add(shape.fences, sizes.fence);
     received.add(shape.fences, sizes.fence + for_all);
+    if shape.direct {
+        return counts;
+    }
     // Every node asks as many as it is asked by.
     for sum in [sent, received] {
         of_each(sum, nodes, shape.asks, sizes.ask);
@@ -138,8 +222,43 @@ pub fn count(shape: &Shape) -> Result<Tally, Malformed> {
         }
         parts.extend(split(rest, shape.width).into_iter().map(|part| (Some(*node), part)));
     }
+    if shape.direct {
+        (0..shape.nodes).for_each(|node| ask_directly(shape, &sizes, node, &mut tally.daemons));
+    }
     tally.rank = rank(shape)?;
     Ok(tally)
+}
+
+/// Questions of a node to those that follow it, as its daemon has them go: each link is made and each question answered at once.
+fn ask_directly(shape: &Shape, sizes: &Sizes, node: u32, daemons: &mut [Daemon]) {
+    let now = Instant::now();
+    let mut table = Table::new(MOST, now);
+    for after in 1..=shape.asks as u32 {
+        let other = (node + after) % shape.nodes;
+        let question = Question { proc: other * shape.each, key: shape.key.clone() };
+        let mut steps = VecDeque::from(table.want(other, question, now));
+        while let Some(step) = steps.pop_front() {
+            let mut counts = Counts::default();
+            match step {
+                Step::Connect(to) => {
+                    counts.received.add(1, sizes.challenge);
+                    counts.sent.add(1, sizes.answer);
+                    counts.received.add(1, sizes.welcome);
+                    steps.extend(table.opened(to, now));
+                }
+                Step::Ask(to, question) => {
+                    counts.sent.add(1, sizes.direct_ask);
+                    counts.received.add(1, sizes.direct_values);
+                    steps.extend(table.answered(to, &question, now).into_iter().flatten());
+                }
+                Step::Close(_) => {}
+                // All doors are open here.
+                Step::ByTree(question) => unreachable!("{question:?}"),
+            }
+            daemons[node as usize].direct.join(counts);
+            daemons[other as usize].direct.join(counts.reversed());
+        }
+    }
 }
 
 /// One rank: it asks for a value of a rank of each node that its own asks, and of the others of its node's.
@@ -160,4 +279,38 @@ fn rank(shape: &Shape) -> Result<Counts, Malformed> {
     let value = ToRank::Value { proc: 0, key: shape.key.clone(), value: Some(vec![0; shape.value]) };
     counts.received.add(asked, value.encode()?.len());
     Ok(counts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// mpirun carries the start, a few messages of a few hundred bytes for each node, and nothing of what nodes ask of each other.
+    #[test]
+    fn mpirun_is_not_in_the_middle() {
+        for (nodes, each) in [(64, 64), (1024, 64), (2048, 8)] {
+            let of = |asks| count(&Shape::usual(nodes, each, asks).expect("a shape")).expect("short").mpirun;
+            let (none, six, many) = (of(0), of(6), of(u64::from(nodes).min(200) - 1));
+            assert_eq!((none, none), (six, many), "{nodes} nodes: what they ask passes mpirun");
+            let (messages, bytes) =
+                (six.sent.messages + six.received.messages, six.sent.bytes + six.received.bytes);
+            let nodes = u64::from(nodes);
+            assert!(messages <= 3 * nodes + 10 * WIDTH as u64, "{messages} messages of {nodes} nodes");
+            assert!(bytes <= 1800 * nodes, "{bytes} bytes of {nodes} nodes");
+        }
+    }
+
+    /// A daemon carries what is asked of its own ranks and what is below it: bytes in proportion to the nodes at most, however deep the tree.
+    #[test]
+    fn no_daemon_is_in_the_middle() {
+        let shape = Shape::usual(1024, 16, 6).expect("a shape");
+        let tally = count(&shape).expect("short");
+        let bytes = |counts: Counts| counts.sent.bytes + counts.received.bytes;
+        let links = |daemon: &Daemon| bytes(daemon.up) + bytes(daemon.below);
+        let most = tally.daemons.iter().map(links).max().expect("some");
+        assert!(most <= 34 * shape.job as u64 + 2000 * 1024, "{most}");
+        let direct = tally.daemons.iter().map(|daemon| bytes(daemon.direct));
+        let (least, most) = (direct.clone().min(), direct.max());
+        assert_eq!(least, most, "all ask and answer alike");
+    }
 }

@@ -10,7 +10,7 @@
 //! sleep) · `info` (mpi-info, parameters from files) · `authors` (components from outside) ·
 //! `launches` (limits of the system, other launchers, programs of another MPI) ·
 //! `logins` (a fixed list over `machines` made of namespaces) · `nodes` (several nodes on this machine) · `ofi` (libfabric) · `one_sided` (conjugate gradients and patches) ·
-//! `ports` (jobs that meet) · `spawn` (jobs that processes ask for) ·
+//! `names` (at a server) · `ports` (jobs that meet) · `spawn` (jobs that processes ask for) ·
 //! `shm_collectives` (collectives of one node) · `han_collectives` (collectives of several) · `rails` (a network that fails) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
 //! and a second one) · `rdma` (windows that osc-rdma serves) · `soak` (the report of the soak tests, and their verdicts) · `tcp` (networks) ·
 //! `ugni` (Gemini and Aries, on their library in software) · `unreachable` (calls that need a process which no transport reaches) ·
@@ -47,6 +47,7 @@ mod machines;
 mod matching;
 mod messages;
 mod mistakes;
+mod names;
 mod networks;
 mod nodes;
 mod nonblocking_collectives;

@@ -48,7 +48,7 @@ pub fn run(workspace: &Workspace, prefix: &Path, builtin: bool) -> Result<Instal
     let mut place = Place { prefix: prefix.clone(), files: Vec::new() };
 
     let release = workspace.target.join("release");
-    for program in ["mpirun", "oxmpid", "mpicc", "mpi-info", "oxmpi-ep-server"] {
+    for program in ["mpirun", "oxmpid", "mpicc", "mpi-info", "ompi-server", "oxmpi-ep-server"] {
         place.copy(&release.join(program), &format!("bin/{program}"))?;
     }
     place.copy(&release.join("libmpi_abi.so"), "lib/libmpi_abi.so.1")?;

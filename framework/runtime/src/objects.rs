@@ -10,6 +10,7 @@ use crate::byte_type::ByteType;
 use crate::coll::slot::SLOTS;
 use crate::counts::CommCalls;
 use crate::dynamic::open_ports::OpenPorts;
+use crate::dynamic::served_names::ServedNames;
 use crate::dynamic::strangers::Strangers;
 use crate::gid::{self, Gid};
 use crate::group::Group;
@@ -78,6 +79,7 @@ pub struct Instance {
     cards: Cards,
     strangers: Strangers,
     ports: OpenPorts,
+    served_names: ServedNames,
     service: Service,
     emulation: Emulation,
     files: Files,

@@ -22,7 +22,7 @@
 //! died before that, the kernel would have given us to the daemon, which is a subreaper, and the
 //! arrangement is with the daemon itself. Either way its death reaches us.
 //!
-//! Map: `frame` (bytes to frames) · `message` (frames to meanings) · `jobs` (words about other jobs) · `port` (where processes of two jobs meet) · `facts` · `nodes` (which rank is where) · `secret`, `proof` ·
+//! Map: `frame` (bytes to frames), `runs` (regular lists in them) · `message` (frames to meanings) · `jobs` (words about other jobs) · `port` (where processes of two jobs meet), `services` (a server of names) · `facts` · `nodes` (which rank is where) · `secret`, `proof` ·
 //! `shares` (memory that ranks of a node share by name) · `client` (and what it talks to: `remote` over the socket, `local` in the process) · `witness` (a
 //! crashing process's last word) · `server` · `topology` (what the node is made of) ·
 //! `hardware` (what a process is bound to) · `mapping` (shared memory in this process) ·
@@ -48,8 +48,10 @@ mod polled;
 pub mod port;
 mod proof;
 mod remote;
+pub mod runs;
 mod secret;
 pub mod server;
+pub mod services;
 mod shares;
 mod socket;
 pub mod topology;
@@ -59,7 +61,7 @@ pub use client::{Client, Source};
 pub use error::{Error, ErrorKind};
 pub use facts::{AppFacts, JobFacts};
 pub use moment::{MAPS_LIMIT, Moment, STACK_LIMIT};
-pub use names::{RANK_VARIABLE, SECRET_VARIABLE, SOCKET_VARIABLE, VERSION};
+pub use names::{NAME_SERVER_VARIABLE, RANK_VARIABLE, SECRET_VARIABLE, SOCKET_VARIABLE, VERSION};
 pub use nodes::NodeMap;
 pub use polled::Polled;
 pub use proof::PROOF_BYTES;

@@ -13,6 +13,7 @@
 //! Everything is read from a folder that the caller names, so that a made-up machine can be read.
 
 use super::frame::{Builder, Fields, Malformed};
+use super::runs;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::read_to_string;
 use std::path::Path;
@@ -136,29 +137,32 @@ impl Topology {
     /// Appends the topology to a frame, for another process, which plans for this node.
     pub fn encode(&self, into: Builder) -> Builder {
         let processors = self.processors();
-        processors.iter().fold(into.count(processors.len()), |b, cpu| {
-            let place = self.places.get(cpu).copied().unwrap_or_default();
-            place.iter().fold(b.u32(*cpu), |b, index| b.u32(*index))
+        (0..Level::ALL.len()).fold(runs::put(into, &processors), |b, level| {
+            let of = |cpu: &u32| self.places.get(cpu).copied().unwrap_or_default()[level];
+            runs::put(b, &processors.iter().map(of).collect::<Vec<u32>>())
         })
     }
 
     /// Reads a topology from a frame's fields. Places are taken as they are, once for each processor and up to `MOST`.
     pub fn decode(f: &mut Fields<'_>) -> Result<Topology, Malformed> {
-        let all = f.list("processors", 32, |f| {
-            let cpu = f.u32("processor")?;
-            let mut place = [0; 7];
-            for index in &mut place {
-                *index = f.u32("place of a processor")?;
+        let processors = runs::take(f, "processors", MOST)?;
+        let mut all: Vec<(u32, [u32; 7])> = processors.into_iter().map(|cpu| (cpu, [0; 7])).collect();
+        for level in 0..Level::ALL.len() {
+            let indices = runs::take(f, "places of processors", all.len())?;
+            if indices.len() != all.len() {
+                return Err(Malformed::Value { field: "places of processors", value: indices.len() as u64 });
             }
-            Ok((cpu, place))
-        })?;
-        if all.len() > MOST {
-            return Err(Malformed::Value { field: "processors", value: all.len() as u64 });
+            all.iter_mut().zip(indices).for_each(|((_, place), index)| place[level] = index);
         }
+        Topology::of_places(&all).map_err(|cpu| Malformed::Value { field: "processor", value: cpu.into() })
+    }
+
+    /// A node with these processors, each with its number at every level ([`Level::ALL`]). The error: a processor that is there twice.
+    pub fn of_places(all: &[(u32, [u32; 7])]) -> Result<Topology, u32> {
         let mut topology = Topology { levels: Default::default(), places: BTreeMap::new() };
-        for (cpu, place) in all {
+        for &(cpu, place) in all {
             if topology.places.insert(cpu, place).is_some() {
-                return Err(Malformed::Value { field: "processor", value: cpu.into() });
+                return Err(cpu);
             }
             for (objects, index) in topology.levels.iter_mut().zip(place) {
                 match objects.iter_mut().find(|object| object.index == index) {

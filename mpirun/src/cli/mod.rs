@@ -19,6 +19,7 @@ pub mod table;
 pub mod words;
 
 use crate::help::{self, paragraph};
+use crate::name_server::Wanted;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use environment::EnvironmentOptions;
 pub use options::{App, CommandLine, JobOptions};
@@ -306,9 +307,22 @@ impl JobOptions {
             return Err(bad_value("--personality", text, "ompi"));
         }
         self.report_pid = given.text("report-pid")?.map(str::to_owned);
+        self.read_name_server(given)?;
         if let Some(text) = given.text("forward-signals")? {
             self.forward_signals = Some(runtime_options::signals(text)?);
         }
+        Ok(())
+    }
+
+    fn read_name_server(&mut self, given: &ParsedOptions<'_>) -> Result<(), String> {
+        let seconds = given.text("server-wait-time")?.map(|text| {
+            words::seconds(text)
+                .ok_or_else(|| bad_value("--server-wait-time", text, "a number of seconds above 0"))
+        });
+        let seconds = seconds.transpose()?.unwrap_or(10);
+        let wait = given.flag("wait-for-server").then_some(Duration::from_secs(seconds));
+        let text = given.text("ompi-server")?;
+        self.name_server = text.map(|text| Wanted { text: text.to_owned(), wait });
         Ok(())
     }
 }

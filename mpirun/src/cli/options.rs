@@ -3,6 +3,7 @@
 use super::environment::EnvironmentOptions;
 use super::output::{AtTimeLimit, Buffering, Output, Stdin, Verbosity};
 use super::policy::{Binding, Display, Mapping, RankBy};
+use crate::name_server::Wanted;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -40,6 +41,8 @@ pub struct JobOptions {
     pub at_time_limit: AtTimeLimit,
     pub verbosity: Verbosity,
     pub report_pid: Option<String>,
+    /// `--ompi-server`: where names of services are.
+    pub name_server: Option<Wanted>,
     /// Signals to pass on; None: the usual ones.
     pub forward_signals: Option<Vec<i32>>,
     /// A process that ends with another status than 0 ends the job.

@@ -126,6 +126,7 @@ pub const MPICH: &str = "MPICH's spellings";
 use Scope::{App, Job};
 
 const REMOTE: &str = "files are never copied to nodes";
+const OPEN_MPI_4: &str = "Open MPI 4 has it, Open MPI 5 a persistent launcher in its place";
 const NO_DVM: &str = "there is no persistent launcher (DVM); each mpirun starts its own daemons";
 const NO_SESSION: &str = "a job has no session directory";
 const NO_TABLE: &str = "there is no table of transports by pairs of ranks; mpi-info lists the transports";
@@ -308,6 +309,17 @@ pub const OPTIONS: &[Opt] = &[
     )
     .differs("those that end the job (INT, TERM, HUP, QUIT) cannot be among them"),
     Opt::new(CONTROL, Job, "report-pid", &["WHERE"], "Print mpirun's process number: - + or a file"),
+    Opt::new(
+        CONTROL,
+        Job,
+        "ompi-server",
+        &["WHERE"],
+        "Names of services are at the ompi-server with this URI, or file:FILE with its URI, or pid:PID",
+    )
+    .differs(OPEN_MPI_4),
+    Opt::new(CONTROL, Job, "wait-for-server", &[], "Wait for the --ompi-server to come").differs(OPEN_MPI_4),
+    Opt::new(CONTROL, Job, "server-wait-time", &["SECONDS"], "How long --wait-for-server waits (10)")
+        .differs(OPEN_MPI_4),
     Opt::new(CONTROL, Job, "allow-run-as-root", &[], "Accepted: root may run jobs")
         .differs("root is not refused"),
     Opt::new(CONTROL, Job, "personality", &["NAME"], "Accepted: ompi").differs("ompi is the only one"),

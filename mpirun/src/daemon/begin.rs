@@ -4,12 +4,14 @@ use super::remote_state::RemoteState;
 use super::state::Daemon;
 use super::{guard, ranks, relay, stand_in};
 use crate::launcher::STAND_IN;
+use crate::launcher::daemon::NodeDaemon;
 use crate::link::{Channel, FromNode};
 use crate::remote::agents::Agents;
 use crate::remote::subtree::Subtree;
 use crate::remote::{join, version};
 use crate::{descendants, failed, signals};
 use oxmpi_wireup::Secret;
+use std::net::TcpListener;
 use std::process::ExitCode;
 
 /// The whole program.
@@ -46,7 +48,7 @@ fn local() -> Result<(), String> {
     let channel = Channel::new(link).map_err(|why| format!("cannot use the link to mpirun: {why}"))?;
     // A session of our own: the terminal's signals go to mpirun, which decides.
     rustix::process::setsid().map_err(failed("cannot leave mpirun's session"))?;
-    run(channel, None)
+    run(channel, NodeDaemon::take_door(), None)
 }
 
 /// On another machine.
@@ -55,11 +57,16 @@ fn remote(joined: join::Joined) -> Result<(), String> {
     let _ = rustix::process::setsid();
     ranks::close_stdin()?;
     ranks::close_stdout()?;
-    run(joined.link, Some((joined.agents, joined.below, joined.secret)))
+    run(joined.link, joined.door, Some((joined.agents, joined.below, joined.secret)))
 }
 
 /// `far`: on another machine than mpirun's; what it has started, what is below it, and the job's secret.
-fn run(mut channel: Channel, far: Option<(Agents, Option<Subtree>, Secret)>) -> Result<(), String> {
+/// `door`: where daemons of other nodes may call.
+fn run(
+    mut channel: Channel,
+    door: Option<TcpListener>,
+    far: Option<(Agents, Option<Subtree>, Secret)>,
+) -> Result<(), String> {
     descendants::adopt_orphans()?;
     let mask = signals::mask();
     signals::restore_default(libc::SIGCHLD);
@@ -80,6 +87,7 @@ fn run(mut channel: Channel, far: Option<(Agents, Option<Subtree>, Secret)>) -> 
     let Some(launch) = launch else { return Ok(()) };
     let mut daemon = Daemon::new(channel, signals, mask, launch)?;
     daemon.live_remotely(remote)?;
+    daemon.open_door(door)?;
     match daemon.start() {
         Ok(()) => daemon.serve(),
         Err(why) => {

@@ -36,10 +36,7 @@ impl Daemon {
                     self.say(&FromNode::Exchange(Exchange::Gone { rank }));
                 }
                 Event::Gone { .. } => {}
-                Event::Wanted { proc, key } => {
-                    let from = self.launch.node;
-                    self.say(&FromNode::Exchange(Exchange::Ask { from, proc, key }));
-                }
+                Event::Wanted { proc, key } => self.ask(proc, key),
                 Event::Abort { rank, code, origin, message, peer } => {
                     // It says where it was before it says that.
                     self.report_crash(rank);

@@ -16,13 +16,14 @@
 //! **Map.** `begin` starts, `guard` watches over a daemon on another machine. `state` is what a daemon has, `serve` the loop.
 //! Ranks: `ranks` starts them, `crashes` and `report` say where they were when they ended badly, `calls` and `census` where they
 //! are; `events` hears them; `strangers` and `foreign` find those that another MPI has. Output: `output`, `lines`; input: `feed`. Other machines: `remote_state` is what a daemon there has besides, `remote_work` what
-//! it does, `relay` what it passes on. `own_endings` is the time in which ranks may end by
+//! it does, `relay` what it passes on, `direct` what daemons ask of each other. `own_endings` is the time in which ranks may end by
 //! themselves, `ending` the end, before which `last_words` are written. `stand_in` is another program, for a process without an mpirun.
 
 mod begin;
 mod calls;
 mod census;
 mod crashes;
+mod direct;
 mod ending;
 mod events;
 pub(crate) mod feed;

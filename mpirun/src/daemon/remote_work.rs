@@ -4,6 +4,7 @@
 use super::relay;
 use super::remote_state::RemoteState;
 use super::state::{self, BELOW, Daemon};
+use crate::direct::Links;
 use crate::failed;
 use crate::link::{DownMessage, Exchange, FromNode, INPUT, Passed, ToNode};
 use crate::remote::socket;
@@ -29,9 +30,10 @@ impl Daemon {
         crate::link::write_counts(&format!("node{}", self.launch.node), || {
             let below = self.remote.as_ref().and_then(|remote| remote.below.as_ref());
             let below = below.map(Subtree::counts).unwrap_or_default();
+            let direct = self.direct.as_ref().map(Links::counts).unwrap_or_default();
             let [received, received_bytes, sent, sent_bytes] = self.server.traffic();
             let ranks = format!("{sent} {sent_bytes} {received} {received_bytes}");
-            format!("up {}\nbelow {below}\nranks {ranks}\n", self.link.counts())
+            format!("up {}\nbelow {below}\ndirect {direct}\nranks {ranks}\n", self.link.counts())
         });
     }
 
@@ -45,6 +47,7 @@ impl Daemon {
             }
             self.write_counts();
             self.remote.iter_mut().for_each(RemoteState::lose_mpirun);
+            self.direct.iter_mut().for_each(Links::clear);
             self.phase.force();
         }
     }

@@ -4,8 +4,9 @@ use super::ending::Phase;
 use super::feed::Feed;
 use super::own_endings::OwnEndings;
 use super::remote_state::RemoteState;
-use super::state::{BELOW, Daemon, FEED, INPUT, LINK, OUTPUTS, PROMPT, SERVER, SIGNALS};
+use super::state::{BELOW, DIRECT, Daemon, FEED, INPUT, LINK, OUTPUTS, PROMPT, SERVER, SIGNALS};
 use super::{ending, ranks};
+use crate::direct::Links;
 use crate::link::{DownMessage, Ending, Exchange, FromNode, Peer, Stdin, Stream, ToNode};
 use crate::{descendants, failed, signals};
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -15,7 +16,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 /// How much an answer about one rank says of others.
-const ANSWER: usize = 16 << 20;
+pub(super) const ANSWER: usize = 16 << 20;
 
 impl Daemon {
     /// Starts every rank. The first that cannot be started is reported; mpirun then ends the job.
@@ -98,6 +99,7 @@ impl Daemon {
                     FEED => self.give_input(),
                     INPUT => self.give_own_input(),
                     BELOW => self.hear_below(),
+                    DIRECT => self.hear_direct(),
                     output => self.read_output(output - OUTPUTS),
                 }
             }
@@ -267,6 +269,7 @@ impl Daemon {
         }
         self.look_at_own_endings(now);
         self.look_at_links(now);
+        self.look_at_direct_links(now);
         self.look_for_strangers(now);
         if matches!(self.phase, Phase::Asking(_)) {
             self.save_last_words();
@@ -328,9 +331,13 @@ impl Daemon {
         let prompt =
             prompts.flatten().filter_map(|output| output.waiting_since()).min().map(|at| at + PROMPT);
         let look = self.remote.as_ref().map(RemoteState::deadline);
+        let direct = self.direct.as_ref().and_then(Links::deadline);
         let strangers = self.strangers.deadline().filter(|_| !self.children.is_empty());
         let own_endings = self.own_endings.as_ref().map(OwnEndings::deadline);
-        [vanishing, prompt, look, strangers, own_endings, self.phase.deadline()].into_iter().flatten().min()
+        [vanishing, prompt, look, direct, strangers, own_endings, self.phase.deadline()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 }
 

@@ -7,6 +7,7 @@ use super::own_endings::OwnEndings;
 use super::ranks::Rank;
 use super::remote_state::RemoteState;
 use super::strangers::Strangers;
+use crate::direct::Links;
 use crate::link::{Channel, FromNode, Launch, window};
 use crate::{failed, signals};
 use oxmpi_wireup::JobFacts;
@@ -24,7 +25,8 @@ pub(super) const SERVER: u64 = 2;
 pub(super) const FEED: u64 = 3;
 pub(super) const INPUT: u64 = 4;
 pub(super) const BELOW: u64 = 5;
-pub(super) const OUTPUTS: u64 = 6;
+pub(super) const DIRECT: u64 = 6;
+pub(super) const OUTPUTS: u64 = 7;
 
 /// How long the beginning of a line waits for its rest when a user looks on.
 pub(super) const PROMPT: Duration = Duration::from_millis(50);
@@ -35,6 +37,8 @@ pub(super) struct Daemon {
     pub(super) linked: bool,
     /// Some: mpirun is on another machine.
     pub(super) remote: Option<RemoteState>,
+    /// Links to daemons of other nodes; None: the job has no other machines.
+    pub(super) direct: Option<Links>,
     pub(super) signals: signals::Signals,
     /// The signal mask that ranks get: the one mpirun was started with.
     pub(super) mask: libc::sigset_t,
@@ -106,6 +110,7 @@ impl Daemon {
             link,
             linked: true,
             remote: None,
+            direct: None,
             signals,
             mask,
             launch,

@@ -2,8 +2,10 @@
 
 use crate::{descendants, signals, too_long};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::FdFlags;
 use rustix::process::{Pid, Signal, WaitOptions};
-use std::os::fd::OwnedFd;
+use std::net::TcpListener;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -12,6 +14,8 @@ use std::time::{Duration, Instant};
 
 /// Another program to start in the daemon's place.
 const VARIABLE: &str = "OXMPI_NODE_DAEMON";
+/// The descriptor at which the daemon listens for others of its job.
+const DOOR: &str = "OXMPI_NODE_DAEMON_DOOR";
 /// After which orphans that do not end are given up.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -30,11 +34,12 @@ pub struct CannotStart {
 impl NodeDaemon {
     /// Starts the daemon of a node, here. Its standard output is the link: starting it then needs
     /// nothing but what an ordinary spawn does, and so no fork. `libraries`: the folder that its ranks are to look into first.
-    /// `mask`: the signal mask that it gets in the place of mpirun's; that costs a fork.
+    /// `mask`: the signal mask that it gets in the place of mpirun's; that costs a fork. `door`: where it listens for other daemons.
     pub fn start(
         stdin: Stdio,
         libraries: Option<&Path>,
         mask: Option<libc::sigset_t>,
+        door: Option<&TcpListener>,
     ) -> Result<(NodeDaemon, UnixStream), CannotStart> {
         let path = path();
         let because = |reason: String| CannotStart { reason, looked_at: path.display().to_string() };
@@ -59,11 +64,38 @@ impl NodeDaemon {
                 });
             }
         }
-        let child = command.spawn().map_err(|why| {
+        // This program starts nothing else meanwhile, so nobody else inherits it.
+        let inherited = |yes: bool| {
+            let flags = if yes { FdFlags::empty() } else { FdFlags::CLOEXEC };
+            door.is_some_and(|door| rustix::io::fcntl_setfd(door, flags).is_ok())
+        };
+        command.env_remove(DOOR);
+        if let Some(door) = door.filter(|_| inherited(true)) {
+            command.env(DOOR, door.as_raw_fd().to_string());
+        }
+        let child = command.spawn();
+        inherited(false);
+        let child = child.map_err(|why| {
             let errno = why.raw_os_error().unwrap_or(libc::EIO);
             because(format!("{why}{}", too_long::named(errno, &command, false)))
         })?;
         Ok((NodeDaemon { child }, ours))
+    }
+
+    /// Takes the socket at which this process, a daemon, listens for others of its job. None: it was given none.
+    pub fn take_door() -> Option<TcpListener> {
+        let number = std::env::var(DOOR).ok()?.parse::<i32>().ok().filter(|number| *number > 2)?;
+        // SAFETY: this process has one thread, and nothing else looks at its environment. Its children are not to see the number.
+        unsafe { std::env::remove_var(DOOR) };
+        // SAFETY: the number is looked at by the kernel alone, and refused where it is no descriptor.
+        let fd = unsafe { BorrowedFd::borrow_raw(number) };
+        let listens = rustix::net::sockopt::socket_acceptconn(fd);
+        if listens != Ok(true) {
+            return None;
+        }
+        rustix::io::fcntl_setfd(fd, FdFlags::CLOEXEC).ok()?;
+        // SAFETY: it listens, and was inherited: nothing in this process has it, which has just begun.
+        Some(TcpListener::from(unsafe { OwnedFd::from_raw_fd(number) }))
     }
 
     pub fn number(&self) -> u32 {

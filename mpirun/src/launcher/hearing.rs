@@ -1,8 +1,9 @@
-//! Words of the daemons: output, starts, ends and failures of a job's processes, and a daemon that says nothing any more.
+//! Messages of the daemons: what each means for the job, its output and its verdict; and a daemon that says nothing any more.
 
 use super::nodes::LostDaemon;
 use super::state::{GRACE_AFTER_FAILURE, Launcher, milliseconds};
 use super::{daemon, verdict};
+use crate::cli::output::Verbosity;
 use crate::help::{framed, paragraph};
 use crate::link::{FromNode, ToNode};
 
@@ -48,6 +49,11 @@ impl Launcher {
                     }
                 }
             }
+            FromNode::Refused(text) => {
+                let text = format!("mpirun: at the daemon on {} {text}\n", self.jobs[at].nodes.name(node));
+                self.report(&text);
+            }
+            FromNode::Barred { node: other, why } => self.note_barred(at, node, other, &why),
             FromNode::Jobs { rank, request } => self.hear_of_jobs(at, rank, request),
             // Noted by `nodes`.
             FromNode::Done | FromNode::Exchange(_) | FromNode::Took { .. } => {}
@@ -143,5 +149,19 @@ impl Launcher {
         if let Some((limit, _)) = self.census.take() {
             self.end_at_limit(limit);
         }
+    }
+
+    /// A daemon cannot reach another but through this process; who wants to know is told once for a job.
+    fn note_barred(&mut self, at: usize, node: usize, other: u32, why: &str) {
+        let nodes = &mut self.jobs[at].nodes;
+        if self.line.job.verbosity < Verbosity::Verbose || !nodes.note_barred() {
+            return;
+        }
+        let (name, other) = (nodes.name(node), nodes.name_of_node(other));
+        let text = format!(
+            "mpirun: the daemon on {name} cannot connect to the one on {other}, so what ranks there ask of each other goes by mpirun \
+             (told once): {why}\n"
+        );
+        self.report(&text);
     }
 }

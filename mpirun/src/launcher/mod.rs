@@ -49,7 +49,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use singleton::Alone;
 pub(crate) use singleton::STAND_IN;
-use state::{GRACE_AFTER_FAILURE, Launcher, Universe, milliseconds};
+use state::{GRACE_AFTER_FAILURE, Launcher, Universe};
 use std::collections::{BTreeMap, HashMap};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -85,7 +85,8 @@ pub fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
     };
-    match Launcher::start(&line, None) {
+    let started = opening::with_name_server(line).and_then(|line| Launcher::start(&line, None));
+    match started {
         Ok(Some(mut launcher)) => ExitCode::from(launcher.run()),
         Ok(None) => ExitCode::SUCCESS,
         Err(why) => refuse(&why),

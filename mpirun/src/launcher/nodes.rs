@@ -20,6 +20,7 @@ use crate::link::{
     Channel, Counts, DownMessage, Exchange, FromNode, Launch, Message, Part, Passed, Peer, ToNode, unpack,
 };
 use crate::remote::agents::Agents;
+use crate::remote::doors::Doors;
 use crate::remote::hub::{DaemonRoute, Gathered, Linked};
 use crate::remote::socket;
 use crate::stacks::Frames;
@@ -45,6 +46,8 @@ pub struct Nodes {
     look_at: Option<Instant>,
     /// Bytes of the message with what is the same for all nodes.
     job: usize,
+    /// Some daemon cannot reach another but through here, and that was said.
+    barred: bool,
 }
 
 /// Where the daemon at a link's other end is.
@@ -110,6 +113,7 @@ pub struct Started {
     links: Vec<Link>,
     feed: Option<Feed>,
     agents: Agents,
+    doors: Doors,
 }
 
 /// Starts the daemons of these nodes that are not there yet, one for each launch, with the standard input that their
@@ -127,7 +131,10 @@ pub fn start(
     let because = |reason: String| CannotStart { reason, looked_at: String::new() };
     let readers: Vec<bool> = launches.iter().map(Launch::reads_stdin).collect();
     let usable = super::daemon::may_read_stdin();
-    let Gathered { nodes: there, agents, .. } = gathered.unwrap_or_default();
+    let Gathered { nodes: there, agents, door, .. } = gathered.unwrap_or_default();
+    // One node needs no others.
+    let mut door = door.filter(|_| launches.len() > 1);
+    let mut doors = Vec::with_capacity(launches.len());
     let machine_of = |launch: &Launch| machines.get(launch.node as usize).copied().unwrap_or(u32::MAX);
     // One node here reads from mpirun's own; several, and those elsewhere, have copies.
     let far = |launch: &Launch| there.contains_key(&machine_of(launch));
@@ -146,6 +153,7 @@ pub fn start(
         nodes.push(match there.get(&machine) {
             Some(linked) => {
                 let pump = copy.map(Pump::new).transpose().map_err(because)?;
+                doors.push(linked.facts.door.clone());
                 // Its link is found below.
                 Node::new(name, linked.facts.pid, Some(machine), usize::MAX, pump)
             }
@@ -155,7 +163,9 @@ pub fn start(
                     None if reads && usable => Stdio::inherit(),
                     None => Stdio::null(),
                 };
-                let (daemon, socket) = NodeDaemon::start(stdin, libraries, mask)?;
+                let (listener, own) = door.take().unzip();
+                doors.push(own.unwrap_or_default());
+                let (daemon, socket) = NodeDaemon::start(stdin, libraries, mask, listener.as_ref())?;
                 let channel = Channel::new(socket).map_err(|why| because(why.to_string()))?;
                 let node = Node::new(name, daemon.number(), None, links.len(), None);
                 links.push(Link::new(Daemon::Here(daemon), None, channel, Some(nodes.len())));
@@ -165,7 +175,7 @@ pub fn start(
     }
     take_links(there, &mut nodes, &mut links);
     super::daemon::leave_stdin();
-    Ok(Started { nodes, links, feed, agents })
+    Ok(Started { nodes, links, feed, agents, doors: Doors::new(doors) })
 }
 
 /// The links to other machines that the job needs, and which nodes are reached by each.
@@ -229,6 +239,7 @@ impl Started {
     pub fn launch(mut self, launches: Vec<Launch>, map: NodeMap) -> Result<(Nodes, Option<Feed>), String> {
         let failed = |why: Malformed| why.to_string();
         let mut job = launches.first().cloned().ok_or("there is nothing to launch")?;
+        job.doors = std::mem::take(&mut self.doors);
         let mut bytes = 0;
         for here in [true, false] {
             if !here {
@@ -251,8 +262,8 @@ impl Started {
         }
         let several = self.links.iter().any(|link| link.machine.is_some());
         let look_at = several.then(|| Instant::now() + socket::LOOK);
-        let Started { nodes: all, links, feed, agents } = self;
-        Ok((Nodes { all, links, map, broken: false, agents, look_at, job: bytes }, feed))
+        let Started { nodes: all, links, feed, agents, .. } = self;
+        Ok((Nodes { all, links, map, broken: false, agents, look_at, job: bytes, barred: false }, feed))
     }
 }
 
@@ -263,6 +274,16 @@ impl Nodes {
 
     pub fn name_of(&self, rank: u32) -> &str {
         self.name(self.node_of(rank))
+    }
+
+    /// Of a number that a daemon has said.
+    pub fn name_of_node(&self, node: u32) -> &str {
+        self.all.get(node as usize).map_or("?", |node| &node.name)
+    }
+
+    /// A daemon cannot reach another. True: it is the first of which that is heard.
+    pub fn note_barred(&mut self) -> bool {
+        !std::mem::replace(&mut self.barred, true)
     }
 
     fn node_of(&self, rank: u32) -> usize {

@@ -2,9 +2,11 @@
 
 use super::daemon;
 use crate::cli::CommandLine;
+use crate::cli::environment::Change;
 use crate::cli::output::Verbosity;
 use crate::help::paragraph;
-use crate::{plan, signals};
+use crate::{name_server, plan, signals};
+use oxmpi_wireup::NAME_SERVER_VARIABLE;
 
 /// Says what the plan has to say before anything starts.
 pub(super) fn tell_plan(plan: &plan::Plan, line: &CommandLine) -> Result<(), String> {
@@ -27,6 +29,15 @@ pub(super) fn tell_plan(plan: &plan::Plan, line: &CommandLine) -> Result<(), Str
         Some(file) => std::fs::write(file, format!("{own}\n"))
             .map_err(|why| paragraph("cannot-read", &[file, &why.to_string()])),
     }
+}
+
+/// The line with the server of names that it asks for, which is there, in the processes' environment.
+pub(super) fn with_name_server(mut line: CommandLine) -> Result<CommandLine, String> {
+    if let Some(wanted) = line.job.name_server.as_ref().filter(|_| !line.job.do_not_launch) {
+        let uri = name_server::find(wanted)?;
+        line.job.environment.changes.push(Change::Set(NAME_SERVER_VARIABLE.into(), uri.into()));
+    }
+    Ok(line)
 }
 
 /// Signals that are passed on: none (`none`), or the usual ones and those named.

@@ -195,6 +195,8 @@ impl Verdict {
             | FromNode::Help { .. }
             | FromNode::Exchange(_)
             | FromNode::Jobs { .. }
+            | FromNode::Barred { .. }
+            | FromNode::Refused(_)
             | FromNode::Took { .. }
             | FromNode::Lost { .. }
             | FromNode::Done => return None,

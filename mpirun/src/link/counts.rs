@@ -2,7 +2,7 @@
 //! fences and values; not output, input, signals and ends. With `OXMPI_LINK_COUNTS=FOLDER` mpirun and each daemon write theirs there.
 
 use super::kinds::{
-    ALL, ANSWER, ASK, FENCE, FROM, FROM_NODE, HERE, JOB, PART, RELEASE, STARTED, TO, TO_NODE,
+    ALL, ANSWER, ASK, DIRECT, FENCE, FROM, FROM_NODE, HERE, JOB, PART, RELEASE, STARTED, TO, TO_NODE,
 };
 use oxmpi_wireup::frame::HEADER;
 
@@ -73,7 +73,7 @@ pub(super) fn wires_up(kind: u8, payload: &[u8]) -> bool {
     };
     match kind {
         // The hand-shake before there is a link.
-        0xd1..=0xd3 | HERE | JOB | PART | STARTED | RELEASE => true,
+        0xd1..=0xd3 | HERE | JOB | PART | STARTED | RELEASE | DIRECT => true,
         TO_NODE | FROM_NODE => matches!(payload.first(), Some(&(FENCE | ASK | ANSWER))),
         _ => false,
     }

@@ -33,6 +33,8 @@ pub(super) const TOOK: u8 = 0xb3;
 pub(super) const LOST: u8 = 0xb4;
 pub(super) const OTHER_MPI: u8 = 0xb5;
 pub(super) const JOBS_UP: u8 = 0xb6;
+pub(super) const BARRED: u8 = 0xb7;
+pub(super) const REFUSED: u8 = 0xb8;
 /// Envelopes.
 pub(super) const TO: u8 = 0xa1;
 pub(super) const ALL: u8 = 0xa2;
@@ -43,3 +45,5 @@ pub(super) const GONE: u8 = 1;
 pub(super) const ASK: u8 = 2;
 pub(super) const ANSWER: u8 = 3;
 pub(super) const NEVER: u8 = 4;
+/// Between two daemons.
+pub(super) const DIRECT: u8 = 0xe1;

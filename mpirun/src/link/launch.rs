@@ -2,7 +2,9 @@
 
 use super::fields::{os, put_list, text};
 use super::kinds::JOB;
+use super::runs::{put_places, take_places};
 use super::stdin::Stdin;
+use crate::remote::doors::Doors;
 use oxmpi_wireup::frame::{Builder, Fields, Malformed};
 use oxmpi_wireup::{AppFacts, NodeMap, Secret};
 use std::ffi::OsString;
@@ -46,6 +48,8 @@ pub struct Launch {
     pub sites: Vec<u32>,
     /// The port at which those wait who spawned the job; empty: nobody did.
     pub parent: String,
+    /// Where the daemons of the job's nodes are reached by each other.
+    pub doors: Doors,
 }
 
 /// One program of a job, as its ranks are to start it.
@@ -91,6 +95,7 @@ impl Launch {
         let b = put_list(b, &self.programs, |b, program| program.encode(b));
         let b = put_list(b, &self.apps, |b, app| app.encode(b)).u32(self.universe);
         let b = put_list(b.u64(self.tree).text(&self.parent), &self.sites, |b, site| b.u32(*site));
+        let b = self.doors.encode(b);
         self.stdin.encode(b.u8(self.interactive.into()).u8(self.raw.into()).u8(self.hold.into()))
     }
 
@@ -108,6 +113,7 @@ impl Launch {
             tree: f.u64("tree")?,
             parent: text(f, "parent")?,
             sites: f.list("sites", 4, |f| f.u32("site"))?,
+            doors: Doors::decode(f)?,
             interactive: f.bool("interactive")?,
             raw: f.bool("raw")?,
             hold: f.bool("hold")?,
@@ -161,20 +167,11 @@ impl Part {
     }
 
     pub(super) fn encode(&self, b: Builder) -> Builder {
-        put_list(b.u32(self.node).u32(self.cores), &self.places, |b, place| {
-            put_list(b.u32(place.program), &place.processors, |b, cpu| b.u32(*cpu))
-        })
+        put_places(b.u32(self.node).u32(self.cores), &self.places)
     }
 
     pub(super) fn decode(f: &mut Fields<'_>) -> Result<Part, Malformed> {
-        Ok(Part {
-            node: f.u32("node")?,
-            cores: f.u32("cores")?,
-            places: f.list("places", 8, |f| {
-                let program = f.u32("program of a place")?;
-                Ok(Place { program, processors: f.list("processors", 4, |f| f.u32("processor"))? })
-            })?,
-        })
+        Ok(Part { node: f.u32("node")?, cores: f.u32("cores")?, places: take_places(f)? })
     }
 
     /// The whole of what a node starts. Refused where the part does not belong to the job.

@@ -6,6 +6,7 @@ use super::fields::{put_list, text};
 use super::kinds::*;
 use super::launch::{Launch, Part};
 use super::message::Message;
+use super::runs::{put_started, take_started};
 use crate::remote::agents::Failure;
 use crate::remote::facts::NodeFacts;
 use crate::stacks::Frames;
@@ -162,6 +163,13 @@ pub enum FromNode {
     /// The daemon itself cannot go on.
     Failed(String),
     Exchange(Exchange),
+    /// This daemon cannot make a direct link to a node: why. Said of the first that it cannot.
+    Barred {
+        node: u32,
+        why: String,
+    },
+    /// Somebody who is no daemon of the job has called this one: who, and why he is refused.
+    Refused(String),
     /// The first word of a daemon on another node.
     Here(Box<NodeFacts>),
     /// Daemons that it was to start do not come.
@@ -246,9 +254,7 @@ impl Message for FromNode {
             FromNode::Output { stream, rank, more, bytes } => {
                 Builder::new(OUTPUT).u8(*stream as u8).u32(*rank).u8((*more).into()).raw(bytes)
             }
-            FromNode::Started(all) => {
-                put_list(Builder::new(STARTED), all, |b, (rank, pid)| b.u32(*rank).u32(*pid))
-            }
+            FromNode::Started(all) => put_started(Builder::new(STARTED), all),
             FromNode::Crashed { rank, report } => Builder::new(CRASHED).u32(*rank).text(report),
             FromNode::State { rank, pid, state, stack } => {
                 Builder::new(STATE).u32(*rank).u32(*pid).text(state).text(stack)
@@ -276,6 +282,8 @@ impl Message for FromNode {
             FromNode::Broken { rank, pid, why } => Builder::new(BROKEN).u32(*rank).u32(*pid).text(why),
             FromNode::Failed(why) => Builder::new(FAILED).text(why),
             FromNode::Exchange(exchange) => exchange.encode(Builder::new(FROM_NODE)),
+            FromNode::Barred { node, why } => Builder::new(BARRED).u32(*node).text(why),
+            FromNode::Refused(text) => Builder::new(REFUSED).text(text),
             FromNode::Here(facts) => facts.encode(Builder::new(HERE)),
             FromNode::Unstarted(failure) => failure.encode(Builder::new(UNSTARTED)),
             FromNode::Lost { nodes, how } => {
@@ -296,7 +304,7 @@ impl Message for FromNode {
                 more: f.bool("more")?,
                 bytes: f.rest().to_vec(),
             },
-            STARTED => FromNode::Started(f.list("processes", 8, |f| Ok((f.u32("rank")?, f.u32("pid")?)))?),
+            STARTED => FromNode::Started(take_started(&mut f)?),
             CRASHED => FromNode::Crashed { rank: f.u32("rank")?, report: text(&mut f, "report")? },
             STATE => FromNode::State {
                 rank: f.u32("rank")?,
@@ -341,6 +349,8 @@ impl Message for FromNode {
             FAILED => FromNode::Failed(text(&mut f, "reason")?),
             JOBS_UP => FromNode::Jobs { rank: f.u32("rank")?, request: JobsRequest::decode(&mut f)? },
             FROM_NODE => FromNode::Exchange(Exchange::decode(&mut f)?),
+            BARRED => FromNode::Barred { node: f.u32("node")?, why: text(&mut f, "reason")? },
+            REFUSED => FromNode::Refused(text(&mut f, "refusal")?),
             HERE => FromNode::Here(Box::new(NodeFacts::decode(&mut f)?)),
             UNSTARTED => FromNode::Unstarted(Failure::decode(&mut f)?),
             LOST => FromNode::Lost {

@@ -1,5 +1,6 @@
 use super::*;
 use crate::remote::agents::{AgentEnd, Failure};
+use crate::remote::doors::Doors;
 use crate::remote::facts::NodeFacts;
 use oxmpi_wireup::frame::{Frame, Inbox};
 use oxmpi_wireup::{AppFacts, NodeMap, Secret};
@@ -46,6 +47,7 @@ fn a_launch_survives() {
         tree: 5,
         sites: vec![4, 1],
         parent: "oxmpi1:x".into(),
+        doors: Doors::new(vec![vec!["10.0.0.1:4000".parse().expect("sound")], Vec::new()]),
         hold: true,
     };
     let message = ToNode::Job(Box::new(launch.clone()));
@@ -115,6 +117,8 @@ proptest! {
             FromNode::Broken { rank, pid, why: text.clone() },
             FromNode::Failed(text.clone()),
             FromNode::Took { bytes: pid, over: core },
+            FromNode::Barred { node: pid, why: text.clone() },
+            FromNode::Refused(text.clone()),
             FromNode::Unstarted(Failure {
                 nodes: vec![rank, pid],
                 how: if core { AgentEnd::Signal(code) } else { AgentEnd::Never(text.clone()) },

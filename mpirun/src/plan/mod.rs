@@ -28,6 +28,7 @@ use crate::cli::policy::Display;
 use crate::help::paragraph;
 use crate::link::{Launch, Place, Stdin};
 use crate::plm::Plm;
+use crate::remote::doors::Doors;
 use crate::remote::facts::NodeFacts;
 use crate::remote::options::Options;
 use crate::remote::start::Request;
@@ -242,6 +243,7 @@ pub fn make(
         tree: random_id().map_err(|why| why.to_string())?,
         sites: if in_use.iter().copied().eq(0..in_use.len() as u32) { Vec::new() } else { in_use.clone() },
         parent: String::new(),
+        doors: Doors::default(),
     };
     let shown = show::display(&line.job.display, &placed, line);
     let report = line.job.binding.report;

@@ -2,7 +2,7 @@
 
 use crate::help::paragraph;
 use std::ffi::CStr;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// An address of one of this machine's interfaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,8 +128,16 @@ pub fn reachable(all: &[Interface], include: &[String], exclude: &[String]) -> R
     }
 }
 
+/// Where a daemon of this machine is reached that listens at a port of all of its addresses: as with `reachable`, and without names of
+/// interfaces that mean nothing here.
+pub fn door(port: u16, include: &[String], exclude: &[String]) -> Result<Vec<SocketAddr>, String> {
+    let interfaces = interfaces()?;
+    let own = reachable(&interfaces, include, exclude).or_else(|_| reachable(&interfaces, &[], &[]))?;
+    Ok(own.into_iter().map(|address| SocketAddr::new(address, port)).collect())
+}
+
 /// Puts addresses in a network of one's own before the others.
-pub fn nearest_first(addresses: &mut [std::net::SocketAddr], own: &[Interface]) {
+pub fn nearest_first(addresses: &mut [SocketAddr], own: &[Interface]) {
     addresses.sort_by_key(|address| {
         !own.iter().any(|i| i.prefix > 0 && same_network(i.address, address.ip(), i.prefix))
     });

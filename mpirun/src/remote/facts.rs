@@ -1,9 +1,11 @@
 //! A daemon's facts about its node, once it is believed.
 
+use super::doors;
 use crate::cores;
 use oxmpi_wireup::frame::{Builder, Fields, Malformed};
 use oxmpi_wireup::server::hostname;
 use oxmpi_wireup::topology::{SYSTEM, Topology};
+use std::net::SocketAddr;
 use std::path::Path;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +19,8 @@ pub struct NodeFacts {
     pub processors: u32,
     pub cores: u32,
     pub topology: Topology,
+    /// Where other daemons of the job may call it.
+    pub door: Vec<SocketAddr>,
 }
 
 /// Mark of this machine: what its kernel drew at its start, which containers share and copies of a disk do not.
@@ -37,12 +41,13 @@ impl NodeFacts {
             processors,
             cores: cores::count(Path::new(SYSTEM), &allowed).min(processors),
             topology: Topology::read(Path::new(SYSTEM), &allowed),
+            door: Vec::new(),
         })
     }
 
     pub fn encode(&self, b: Builder) -> Builder {
         let b = b.text(&self.hostname).text(&self.machine).u32(self.pid).u32(self.processors).u32(self.cores);
-        self.topology.encode(b)
+        doors::put(self.topology.encode(b), &self.door)
     }
 
     pub fn decode(f: &mut Fields<'_>) -> Result<NodeFacts, Malformed> {
@@ -57,6 +62,7 @@ impl NodeFacts {
             processors: positive(f, "processors")?,
             cores: positive(f, "cores")?,
             topology: Topology::decode(f)?,
+            door: doors::take(f)?,
         })
     }
 }

@@ -10,6 +10,7 @@ use super::agents::{Agents, Failure};
 use super::facts::NodeFacts;
 use super::failure_reasons;
 use super::reception::{Guest, Reception};
+use super::socket;
 use super::tree::Member;
 use crate::help::paragraph;
 use crate::link::{Channel, FromNode, Passed, Peer, unpack};
@@ -18,7 +19,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::Pid;
 use std::collections::BTreeMap;
-use std::net::TcpListener;
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 /// How a daemon is reached.
@@ -42,13 +44,15 @@ pub struct Gathered {
     pub nodes: BTreeMap<u32, Linked>,
     pub agents: Agents,
     pub secret: Secret,
+    /// A socket and its addresses, for the daemon on this machine to be called by the others.
+    pub door: Option<(TcpListener, Vec<SocketAddr>)>,
 }
 
 impl Default for Gathered {
     /// Nobody.
     fn default() -> Gathered {
         let secret = Secret::from_bytes([0; Secret::BYTES]);
-        Gathered { nodes: BTreeMap::new(), agents: Agents::default(), secret }
+        Gathered { nodes: BTreeMap::new(), agents: Agents::default(), secret, door: None }
     }
 }
 
@@ -73,11 +77,30 @@ pub struct Hub {
     linked: BTreeMap<u32, Linked>,
     until: Option<Instant>,
     timeout: Option<Duration>,
+    door: DoorPlace,
+}
+
+/// Addresses and ports by which a daemon on this machine may be called.
+#[derive(Clone, Debug, Default)]
+pub struct DoorPlace {
+    pub addresses: Vec<IpAddr>,
+    pub ports: Vec<RangeInclusive<u16>>,
+}
+
+impl DoorPlace {
+    /// None: there is no port, and others reach that daemon by mpirun.
+    fn listen(&self) -> Option<(TcpListener, Vec<SocketAddr>)> {
+        let listener = socket::listen_to_the_end(&self.ports).ok()?;
+        let port = listener.local_addr().ok()?.port();
+        Some((listener, self.addresses.iter().map(|address| SocketAddr::new(*address, port)).collect()))
+    }
 }
 
 impl Hub {
+    /// Waits for the daemons of these nodes, who come to `listener`. `door`: for the one on this machine.
     pub fn new(
         listener: TcpListener,
+        door: DoorPlace,
         secret: Secret,
         nodes: &[Member],
         agents: Agents,
@@ -91,6 +114,7 @@ impl Hub {
             linked: BTreeMap::new(),
             until: timeout.map(|timeout| Instant::now() + timeout),
             timeout,
+            door,
         })
     }
 
@@ -115,7 +139,8 @@ impl Hub {
 
     /// The daemons, when all are there.
     pub fn gathered(self) -> Gathered {
-        Gathered { nodes: self.linked, agents: self.agents, secret: self.secret }
+        let door = self.door.listen();
+        Gathered { nodes: self.linked, agents: self.agents, secret: self.secret, door }
     }
 
     /// Nobody is waited for any more: daemons that are there end with their links, and agents with their daemons.

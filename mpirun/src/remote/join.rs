@@ -1,7 +1,7 @@
 //! A daemon's way to mpirun, or to the daemon that started it: it reads its line, starts what it is to start in turn, connects and
 //! proves itself. "mpirun" below is whoever started it.
 
-use super::addresses::{interfaces, nearest_first};
+use super::addresses::{self, interfaces, nearest_first};
 use super::agents::Agents;
 use super::boot::{self, Boot, Refusal};
 use super::facts::NodeFacts;
@@ -9,12 +9,12 @@ use super::failure_reasons::{BAD_BOOT, NO_WAY_BACK, OTHER_VERSION};
 use super::hand::{Hand, LIMIT, why_not};
 use super::proof::{Side, Talk};
 use super::subtree::Subtree;
-use super::{socket, start, version};
+use super::{doors, socket, start, version};
 use crate::link::{self, Channel, FromNode, Peer};
 use oxmpi_wireup::Secret;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
@@ -35,6 +35,8 @@ pub struct Joined {
     pub agents: Agents,
     /// Where those come to that it has started.
     pub below: Option<Subtree>,
+    /// Where other daemons of the job may call; None: nowhere, since there was no port.
+    pub door: Option<TcpListener>,
 }
 
 /// Why it has not: what to say, and the status to end with.
@@ -68,11 +70,14 @@ pub fn join() -> Result<Joined, Failed> {
         }
         false => (Vec::new(), None),
     };
+    let (door, own) = listen(&boot).unzip();
     let mut agents = Agents::new(orders, usize::MAX, Duration::ZERO);
     // A failure at once is told when there is somebody to tell.
     let early = agents.turn();
     let mut link = way_back(&boot, node).map_err(|why| failed(NO_WAY_BACK, why))?;
-    let facts = NodeFacts::own().map_err(|why| failed(BAD_BOOT, why))?;
+    let mut facts = NodeFacts::own().map_err(|why| failed(BAD_BOOT, why))?;
+    facts.door = own.unwrap_or_default();
+    facts.door.truncate(doors::MOST);
     let say = |link: &mut Channel, message: &FromNode| {
         link.send(message).map_err(|w| failed(BAD_BOOT, w.to_string()))
     };
@@ -80,7 +85,15 @@ pub fn join() -> Result<Joined, Failed> {
     for failure in early {
         say(&mut link, &FromNode::Unstarted(failure))?;
     }
-    Ok(Joined { link, secret: boot.secret, agents, below })
+    Ok(Joined { link, secret: boot.secret, agents, below, door })
+}
+
+/// Listens for other daemons of the job. None: there is no port, and they reach this one by mpirun.
+fn listen(boot: &Boot) -> Option<(TcpListener, Vec<SocketAddr>)> {
+    let launcher = &boot.launcher;
+    let listener = socket::listen_to_the_end(&launcher.ports).ok()?;
+    let port = listener.local_addr().ok()?.port();
+    Some((listener, addresses::door(port, &launcher.include, &launcher.exclude).ok()?))
 }
 
 fn read_line() -> Result<String, String> {

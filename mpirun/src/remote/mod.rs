@@ -23,6 +23,7 @@
 pub mod addresses;
 pub mod agents;
 pub mod boot;
+pub mod doors;
 pub mod facts;
 pub mod failure_reasons;
 pub mod hand;

@@ -37,6 +37,23 @@ pub fn listen(ports: &[RangeInclusive<u16>]) -> std::io::Result<TcpListener> {
     Err(failure)
 }
 
+/// Listens as `listen` does for as long as a job runs. The first of the ports given stays free for the start of others, so where there is one
+/// this fails.
+pub fn listen_to_the_end(ports: &[RangeInclusive<u16>]) -> std::io::Result<TcpListener> {
+    if ports.is_empty() {
+        return listen(ports);
+    }
+    let all: Vec<u16> = ports.iter().cloned().flatten().collect();
+    let mut failure = std::io::Error::from_raw_os_error(libc::EADDRINUSE);
+    for port in all.into_iter().skip(1).rev() {
+        match listen(&[port..=port]) {
+            Ok(listener) => return Ok(listener),
+            Err(why) => failure = why,
+        }
+    }
+    Err(failure)
+}
+
 fn listen_at(address: SocketAddr) -> std::io::Result<TcpListener> {
     let socket = new(address)?;
     if address.is_ipv6() {
@@ -97,6 +114,22 @@ mod tests {
         let why = listen(&[port..=port]).expect_err("taken");
         assert_eq!(why.kind(), std::io::ErrorKind::AddrInUse);
         TcpStream::connect((Ipv4Addr::LOCALHOST, port)).expect("IPv4 is listened to");
+    }
+
+    #[test]
+    fn a_port_is_left_for_others() {
+        let free = || {
+            let port = listen(&[]).expect("a port").local_addr().expect("bound").port();
+            port..=port
+        };
+        let (first, second) = (free(), free());
+        assert!(listen_to_the_end(std::slice::from_ref(&first)).is_err());
+        let both = [first.clone(), second.clone()];
+        let kept = listen_to_the_end(&both).expect("the second");
+        assert_eq!(kept.local_addr().expect("bound").port(), *second.start());
+        assert!(listen_to_the_end(&both).is_err(), "the first is not taken");
+        assert_eq!(listen(&both).expect("the first").local_addr().expect("bound").port(), *first.start());
+        assert!(listen_to_the_end(&[]).is_ok());
     }
 
     /// A peer that reads nothing is not deaf: its kernel answers.

@@ -2,7 +2,7 @@
 
 use super::agents::{Agents, Order};
 use super::boot::Boot;
-use super::hub::{Gathered, Hub};
+use super::hub::{DoorPlace, Gathered, Hub};
 use super::options::{Launcher, Options, quoted};
 use super::tree::{Member, split};
 use super::{addresses, socket};
@@ -57,6 +57,7 @@ pub fn begin(request: &Request, secret: Secret, mask: Option<libc::sigset_t>) ->
     let interfaces = addresses::interfaces()?;
     let own = addresses::reachable(&interfaces, &options.include, &options.exclude)?;
     raise_limit_of_files();
+    let door = DoorPlace { addresses: own.clone(), ports: options.ports.clone() };
     let listener = socket::listen(&options.ports)
         .map_err(|why| paragraph("no-port", &[&ports_in_words(options), &why.to_string()]))?;
     let port = listener.local_addr().map_err(|why| why.to_string())?.port();
@@ -88,7 +89,7 @@ pub fn begin(request: &Request, secret: Secret, mask: Option<libc::sigset_t>) ->
     let agents = Agents::new(orders, launcher.concurrent, launcher.delay).with_mask(mask);
     // Somebody who types takes the time it takes.
     let timeout = options.timeout.filter(|_| request.plm != Plm::Manual);
-    Hub::new(listener, secret, &request.nodes, agents, timeout)
+    Hub::new(listener, door, secret, &request.nodes, agents, timeout)
 }
 
 /// The nodes that the owner of this line starts by its agent: the first node of each part of its nodes.

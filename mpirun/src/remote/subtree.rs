@@ -60,13 +60,10 @@ impl Subtree {
     /// Listens for the daemons of these nodes. Where: for them.
     pub fn listen(boot: &Boot) -> Result<(Subtree, Vec<SocketAddr>), String> {
         let cannot = |why: std::io::Error| format!("cannot listen for the daemons that it starts: {why}");
-        let interfaces = addresses::interfaces()?;
         let launcher = &boot.launcher;
-        // Names of mpirun's interfaces may mean nothing here.
-        let own = addresses::reachable(&interfaces, &launcher.include, &launcher.exclude)
-            .or_else(|_| addresses::reachable(&interfaces, &[], &[]))?;
         let listener = socket::listen(&launcher.ports).map_err(cannot)?;
         let port = listener.local_addr().map_err(cannot)?.port();
+        let own = addresses::door(port, &launcher.include, &launcher.exclude)?;
         let reception =
             Reception::new("oxmpid", listener, boot.secret.clone(), &boot.nodes).map_err(cannot)?;
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(|why| cannot(why.into()))?;
@@ -80,7 +77,7 @@ impl Subtree {
             came: false,
             broken: false,
         };
-        Ok((below, own.into_iter().map(|address| SocketAddr::new(address, port)).collect()))
+        Ok((below, own))
     }
 
     /// The node has ranks of the job.

@@ -192,6 +192,41 @@ fn jobs_over_machines_by_real_logins() {
     machines.nothing_is_left();
 }
 
+/// Daemons that cannot reach each other, but mpirun: what their ranks ask goes by mpirun, and is told once to who wants to know.
+#[test]
+fn daemons_that_cannot_reach_each_other() {
+    let machines = match Machines::up(3) {
+        Ok(machines) => machines,
+        Err(why) => {
+            eprintln!("left out: {why}");
+            return;
+        }
+    };
+    let cards = |options: &str| {
+        let mut job = machines.over("m1:2,m2:1,m3:1", &format!("--mca plm_ssh_no_tree_spawn 1 {options}"));
+        job.command.args(["-x", &format!("{}=cards", crate::support::ROLE)]).args(own_rank());
+        let ended = job.run();
+        ended.expect(0, &[]);
+        machines.nothing_is_left();
+        ended.err.matches("cannot connect to the one on").count()
+    };
+    assert_eq!(cards("--verbose"), 0);
+    let address = |machine: u32| format!("{}.{}", machines.network, 10 + machine);
+    let refuse = |verb: &str| {
+        for (from, to) in [(1, 2), (2, 1), (3, 1), (3, 2)] {
+            machines.ip_of(from, &format!("route {verb} unreachable {}/32", address(to as u32)));
+        }
+    };
+    refuse("add");
+    assert_eq!((cards("--verbose"), cards("")), (1, 0));
+    refuse("del");
+    // Nothing comes back: it is given up after some time.
+    let nobody = "lladdr 02:00:00:00:00:99 nud permanent";
+    machines.ip_of(1, &format!("neigh replace {} dev eth0 {nobody}", address(2)));
+    assert_eq!(cards("--verbose"), 1);
+    machines.ip_of(1, &format!("neigh del {} dev eth0", address(2)));
+}
+
 /// Failures that keep a daemon from starting, caused by networks and by real logins.
 #[test]
 fn operators_mistakes_with_machines() {

@@ -6,6 +6,7 @@
 //! left, however the job ended. `remote` has daemons on machines that an agent of the tests stands for, `machines` real
 //! logins.
 
+mod direct;
 mod endings;
 mod limits;
 mod machines;

@@ -71,6 +71,7 @@ fn play(role: &str, argument: &str) -> i32 {
         "blame" => blame(&join(), argument),
         "fence" => _ = join().fence(),
         "cards" => cards(&join()),
+        "ask" => ask(&join()),
         "leave" => drop(join()),
         "abort" => {
             let client = join();
@@ -96,10 +97,7 @@ fn play(role: &str, argument: &str) -> i32 {
         "stay" => {
             let client = join();
             say(client.facts().rank);
-            if let Some(folder) = std::env::var_os("UP") {
-                let name = client.facts().rank.to_string();
-                std::fs::write(std::path::Path::new(&folder).join(name), "").expect("the test's folder");
-            }
+            tell_up(&client);
             stay();
         }
         "crash" => {
@@ -264,6 +262,37 @@ fn cards(client: &Client) {
         assert_eq!(value, Some(vec![proc as u8; VALUE]));
     }
     client.fence().expect("all come");
+    client.finalized();
+}
+
+/// Tells the test that this rank has come so far, if it wants to know.
+fn tell_up(client: &Client) {
+    if let Some(folder) = std::env::var_os("UP") {
+        let name = client.facts().rank.to_string();
+        std::fs::write(std::path::Path::new(&folder).join(name), "").expect("the test's folder");
+    }
+}
+
+/// Asks all others for what nobody has, again and again, until the test has seen enough.
+fn ask(client: &Client) {
+    client.put(KEY, &[client.facts().rank as u8; VALUE]);
+    client.commit().expect("the daemon takes it");
+    client.fence().expect("all come");
+    let folder = std::path::PathBuf::from(std::env::var_os("UP").expect("the test's folder"));
+    for round in 0.. {
+        for proc in 0..client.facts().size {
+            let value = client.get(proc, KEY).expect("the daemon answers");
+            assert_eq!(value, Some(vec![proc as u8; VALUE]));
+            assert_eq!(client.get(proc, &format!("nothing {round}")).expect("the daemon answers"), None);
+        }
+        if round == 0 {
+            tell_up(client);
+        }
+        if folder.join("end").exists() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
     client.finalized();
 }
 

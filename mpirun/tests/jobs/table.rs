@@ -1,7 +1,7 @@
 //! The table of options keeps its word: every option is given to `mpirun`, which does what
 //! `docs/mpirun-options.md` says of it.
 
-use crate::support::mpirun;
+use crate::support::{eventually, mpirun};
 use oxmpi_mpirun::cli::document;
 use oxmpi_mpirun::cli::table::{OPTIONS, Opt, Standing};
 use std::path::Path;
@@ -16,6 +16,7 @@ fn values(option: &Opt, folder: &Path) -> Vec<String> {
         "rankfile" => return vec![file("ranks")],
         "tune" => return vec![file("tune")],
         "report-pid" => return vec![file("pid")],
+        "ompi-server" => return vec![format!("file:{}", file("uri"))],
         "path" => &["/usr/bin:/bin"],
         "arch" => &[std::env::consts::ARCH],
         "host" => &["localhost:2"],
@@ -51,6 +52,30 @@ fn first_core() -> String {
     line.split(':').next().expect("a number").to_owned()
 }
 
+/// The file of the user's key.
+const KEY: &str = "OXMPI_PORT_KEY_FILE";
+
+/// A server of names, which ends with this.
+struct Server(std::process::Child);
+
+impl Server {
+    fn start(folder: &Path) -> Server {
+        let uri = folder.join("uri");
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ompi-server"));
+        command.args(["--no-daemonize", "-r"]).arg(&uri).env(KEY, folder.join("key"));
+        let server = Server(command.env("OXMPI_SERVER_DIR", folder).spawn().expect("it was built"));
+        eventually("the server's URI", || uri.exists().then_some(()));
+        server
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 #[test]
 fn every_option_does_what_the_table_says() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -59,9 +84,11 @@ fn every_option_does_what_the_table_says() {
     put("hosts", "localhost slots=2\n");
     put("ranks", &format!("rank 0=localhost slot={}\n", first_core()));
     put("tune", "mpi_yield_when_idle = 1\n");
+    let _server = Server::start(folder.path());
     for option in OPTIONS {
         let counted = matches!(option.name, "app" | "np");
         let mut job = mpirun(if counted { "" } else { "-n 1" });
+        job.command.env(KEY, folder.path().join("key"));
         let dashes = if option.name.len() == 1 { "-" } else { "--" };
         job.command.arg(format!("{dashes}{}", option.name)).args(values(option, folder.path()));
         if option.name != "app" {

@@ -6,7 +6,7 @@
 //!
 //! Map: `profile` (a process for others) · `strangers` (those that are known, by index) · `acquaint` (getting to know, and parting) · `patience` (waiting for descriptors) ·
 //! `introduction`, `connect` (two groups that have met) · `open_ports`, `ports` (meeting by a port) · `spawn` (processes that are started) · `join` (meeting by a
-//! socket) · `names` (of services) · `parting` (MPI_Comm_disconnect) · `colors` (splitting).
+//! socket) · `names`, `served_names` (of services) · `parting` (MPI_Comm_disconnect) · `colors` (splitting).
 
 pub(crate) mod acquaint;
 mod colors;
@@ -19,6 +19,7 @@ mod parting;
 pub(crate) mod patience;
 mod ports;
 pub(crate) mod profile;
+pub(crate) mod served_names;
 mod spawn;
 pub(crate) mod strangers;
 

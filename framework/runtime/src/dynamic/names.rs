@@ -1,9 +1,11 @@
-//! Names of services (MPI 5.0 §11.9.4): in mpirun for its jobs, and in a folder of the user's for all jobs.
+//! Names of services (MPI 5.0 §11.9.4): in mpirun for its jobs, and for all jobs of the user at a server, where mpirun was told of one
+//! (`served_names`), else in a folder.
 //!
 //! A name in the folder is a file that only the user reads, made unless it is there: two who publish one name at once do not both succeed. The file is named
 //! for a digest of the service's name, since that may have any bytes, and says which process published it, so that the name of one that died without taking it
 //! back is no obstacle on its host.
 
+use super::served_names::{self, taken};
 use crate::objects::Instance;
 use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_mca::Entry;
@@ -56,8 +58,12 @@ fn file_of(folder: &Path, service: &str) -> PathBuf {
     folder.join(digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
 }
 
-fn taken(service: &str) -> Error {
-    Error::new(ErrorKind::Service, format!("the service {service:?} is published already"))
+fn not_published(service: &str) -> Error {
+    Error::new(ErrorKind::Service, format!("the service {service:?} is not published"))
+}
+
+fn unknown(service: &str) -> Error {
+    Error::new(ErrorKind::Name, format!("no service {service:?} is published"))
 }
 
 impl Instance {
@@ -107,6 +113,13 @@ impl Instance {
         }
         if !global && told.is_some() {
             return Ok(());
+        }
+        if let Some(server) = served_names::server()? {
+            let published = self.publish_at(entry, &server, service, port);
+            if published.is_err() && told.is_some() {
+                self.ask_of_name(entry, NameVerb::Unpublish, service, "")?;
+            }
+            return published;
         }
         let written = self.write_name(service, port);
         if let Err(why) = written {
@@ -159,12 +172,19 @@ impl Instance {
     /// Takes the name of a service back. SERVICE: it is not published.
     pub fn unpublish_name(&self, entry: &mut Entry, service: &str, port: &str) -> Result<(), Error> {
         let told = self.ask_of_name(entry, NameVerb::Unpublish, service, port)?;
+        if let Some(server) = served_names::server()? {
+            // One that was published for this mpirun alone is not there.
+            return match self.unpublish_at(entry, &server, service, port)? || matches!(told, Some(Some(_))) {
+                true => Ok(()),
+                false => Err(not_published(service)),
+            };
+        }
         let file = folder().map(|folder| file_of(&folder, service));
         let ours = file.filter(|file| Published::read(file).is_some_and(|known| known.port == port.trim()));
         let removed = ours.is_some_and(|file| std::fs::remove_file(file).is_ok());
         match removed || matches!(told, Some(Some(_))) {
             true => Ok(()),
-            false => Err(Error::new(ErrorKind::Service, format!("the service {service:?} is not published"))),
+            false => Err(not_published(service)),
         }
     }
 
@@ -173,11 +193,17 @@ impl Instance {
         if let Some(Some(port)) = self.ask_of_name(entry, NameVerb::Lookup, service, "")? {
             return Ok(port);
         }
+        if global && let Some(server) = served_names::server()? {
+            return match self.look_up_at(entry, &server, service)? {
+                Some(port) => Ok(port),
+                None => Err(unknown(service)),
+            };
+        }
         let file = folder().filter(|_| global).map(|folder| file_of(&folder, service));
         let known = file.and_then(|file| Published::read(&file));
         match known.filter(|known| !known.is_left_over(&self.processor_name())) {
             Some(known) => Ok(known.port),
-            None => Err(Error::new(ErrorKind::Name, format!("no service {service:?} is published"))),
+            None => Err(unknown(service)),
         }
     }
 }

@@ -204,6 +204,8 @@ parts! {
     strangers: Strangers;
     /// Ports that are open.
     ports: OpenPorts;
+    /// Connections to a server of names.
+    served_names: ServedNames;
     /// Service contexts.
     service: Service;
     /// Emulated transports.

@@ -81,6 +81,7 @@ impl Instance {
             cards: Cards::default(),
             strangers: Strangers::default(),
             ports: OpenPorts::default(),
+            served_names: ServedNames::default(),
             service: Service::default(),
             emulation: Emulation::default(),
             files: Files::default(),

@@ -45,6 +45,17 @@ impl Link {
         self
     }
 
+    /// From now on takes frames of at most so many bytes.
+    pub fn with_limit(mut self, limit: usize) -> Link {
+        self.limit = limit;
+        self
+    }
+
+    /// Bytes that were sent and have not gone.
+    pub fn unsent(&self) -> usize {
+        self.outbox.len() - self.sent
+    }
+
     /// Queues a frame.
     pub fn send(&mut self, frame: &[u8]) {
         self.outbox.drain(..std::mem::take(&mut self.sent));

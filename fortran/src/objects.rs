@@ -5,7 +5,6 @@
 
 use crate::sentinels;
 use core::ffi::{CStr, c_char, c_int, c_void};
-use core::ptr::null;
 use std::ffi::CString;
 
 /// The beginning of `struct dl_phdr_info`.
@@ -57,7 +56,7 @@ pub fn find() {
             }
             let constants = dlsym(handle, c"mpifort_constants_".as_ptr()).cast_const();
             let statuses = dlsym(handle, c"mpifort_statuses_".as_ptr()).cast_const();
-            let has_both = constants != null() && statuses != null();
+            let has_both = !constants.is_null() && !statuses.is_null();
             if !(has_both && sentinels::add_unless_known(constants, statuses)) {
                 dlclose(handle);
             }

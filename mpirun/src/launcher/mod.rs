@@ -49,7 +49,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use singleton::Alone;
 pub(crate) use singleton::STAND_IN;
-use state::{GRACE_AFTER_FAILURE, Launcher, Universe};
+use state::{GRACE_AFTER_FAILURE, Launcher, Universe, milliseconds};
 use std::collections::{BTreeMap, HashMap};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};

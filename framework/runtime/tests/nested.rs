@@ -250,10 +250,8 @@ fn a_rank_takes_part_without_data() {
         job_on(nodes, with_nest, |instance| {
             let world = instance.world();
             // SAFETY: the arguments point to nothing.
-            assert_eq!(
-                unsafe { world.scan(&mut Thread::main(instance).entry(), &CollArgs::NONE) },
-                Status::OK
-            );
+            let status = unsafe { world.scan(&mut Thread::main(instance).entry(), &CollArgs::NONE) };
+            assert_eq!(status, Status::OK);
         });
     }
 }

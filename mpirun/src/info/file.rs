@@ -197,7 +197,7 @@ mod tests {
     fn told() -> Told {
         pairs(
             b"path\0/x/y\0kind\0new\0mount.type\0nfs4\0fs.because\0the parameter fs names it\0fs.chosen\0nfs\0\
-              fs.component.nfs\0priority 20\0layout.block\08192\0keeps.locks_carry_data\0yes\0hint.cb_nodes\01\0",
+              fs.component.nfs\0priority 20\0layout.block\x008192\0keeps.locks_carry_data\0yes\0hint.cb_nodes\x001\0",
         )
     }
 

@@ -58,7 +58,7 @@ impl Drop for Mounted {
     }
 }
 
-fn is_mounted(at: &PathBuf) -> bool {
+fn is_mounted(at: &Path) -> bool {
     let Ok(at) = at.canonicalize() else { return false };
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     mounts.lines().filter_map(|line| line.split(' ').nth(1)).any(|point| Path::new(point) == at)

@@ -157,7 +157,7 @@ pub fn all() -> Vec<Layout> {
         CollServices {
             size reserved send recv isend irecv wait_all memory pack unpack copy reduce step place
             node_memory peer_read peer_write peer_pointer wait_word wake_word sub_comm sub_view call
-            send_failure extend
+            send_failure extend call_lost
         }
         CollArgs {
             sendbuf sendcount sendtype recvbuf recvcount recvtype op root reserved sendcounts

@@ -55,7 +55,7 @@ impl HanModule {
         }
     }
 
-    /// What `prepare` has made. `None`: it has not.
+    /// The parts that `prepare` has made. `None`: it has not.
     pub fn ready(&self) -> Option<&Ready> {
         self.ready.get()
     }

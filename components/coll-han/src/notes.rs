@@ -5,7 +5,7 @@
 //! which they met something that the rank sent after the note; so they see the note if it belongs to their call.
 //!
 //! Each rank has [`NOTES`] notes of its own, which it has in turn, and writes one only when it has failed. A rank that hands on may be ahead of the others, so a
-//! note may be written anew before all have looked at it. Who finds one of a later call there knows that there was a failure so many calls
+//! note may be written anew before all have looked at it. A rank that finds one of a later call there knows that there was a failure so many calls
 //! later, cannot know about its own, and takes it for failed, too.
 
 use oxmpi_mca::Status;
@@ -89,7 +89,7 @@ mod models {
                     if call == fails {
                         other.0.write(call, Status::PEER_FAILED);
                     }
-                    // What is handed on.
+                    // The data that is handed on.
                     other.1.store(call, Ordering::Release);
                 }
             });

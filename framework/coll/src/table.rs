@@ -198,7 +198,7 @@ pub struct CollServices {
     pub extend: extern "C" fn(*const CollComm, f: ExtendFn, ctx: *mut c_void) -> Status,
     /// Runs a collective of a part, as `call` does, for a rank whose data did not come: the rank takes part in all messages of the collective, and
     /// each that it would send ends its receive with `error`, as `send_failure` says. So the others do not wait for it, and hear that what they get is
-    /// not known. What it receives is what others send. Answers as `call`, or BAD_PARAM: `error` is none. In plans NOT_SUPPORTED. Hosts of coll 2.2 do not have
+    /// not known. It receives what others send. Answers as `call`, or BAD_PARAM: `error` is none. In plans NOT_SUPPORTED. Hosts of coll 2.2 do not have
     /// it: see [`CollServices::can_lose`].
     pub call_lost:
         extern "C" fn(view: *const CollComm, which: u32, args: *const CollArgs, error: Status) -> Status,

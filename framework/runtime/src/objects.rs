@@ -10,7 +10,6 @@ use crate::byte_type::ByteType;
 use crate::coll::slot::SLOTS;
 use crate::counts::CommCalls;
 use crate::dynamic::open_ports::OpenPorts;
-use crate::dynamic::served_names::ServedNames;
 use crate::dynamic::strangers::Strangers;
 use crate::gid::{self, Gid};
 use crate::group::Group;
@@ -79,7 +78,8 @@ pub struct Instance {
     cards: Cards,
     strangers: Strangers,
     ports: OpenPorts,
-    served_names: ServedNames,
+    /// Connections to the server of names over which this process has published something, those that are in use left out.
+    served_names: Mutex<Vec<wireup::port::Link>>,
     service: Service,
     emulation: Emulation,
     files: Files,

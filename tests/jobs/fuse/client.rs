@@ -1,6 +1,6 @@
 //! A machine that mounts files of a server and keeps data for itself, as clients of NFS do.
 //!
-//! - What a program writes is kept as ranges of bytes, and reaches the server when the file is closed, synced, locked or unlocked.
+//! - Data that a program writes is kept as ranges of bytes, and reaches the server when the file is closed, synced, locked or unlocked.
 //! - A page that was read is kept, and read from there until it is seen that the file has changed; that is asked for when a file is opened, when a lock was taken, and when attributes
 //!   are asked for anew. The kernel believes attributes for so long that a program that does not insist gets old ones.
 

@@ -19,7 +19,7 @@ mod parting;
 pub(crate) mod patience;
 mod ports;
 pub(crate) mod profile;
-pub(crate) mod served_names;
+mod served_names;
 mod spawn;
 pub(crate) mod strangers;
 

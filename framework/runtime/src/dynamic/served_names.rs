@@ -6,18 +6,12 @@
 use crate::objects::Instance;
 use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_mca::Entry;
-use oxmpi_system::locks::Mutex;
 use oxmpi_wireup::NAME_SERVER_VARIABLE;
-use oxmpi_wireup::port::Link;
 use oxmpi_wireup::services::{Question, Reply, Request, ServerUri};
 use std::time::{Duration, Instant};
 
 /// How long the server may take to answer.
 const ANSWER: Duration = Duration::from_secs(60);
-
-/// Connections over which this process has published something, those that are in use left out.
-#[derive(Default)]
-pub(crate) struct ServedNames(Mutex<Vec<Link>>);
 
 /// The server that this process was told of; `None`: none.
 pub(super) fn server() -> Result<Option<ServerUri>, Error> {
@@ -47,7 +41,7 @@ impl Instance {
         let failed = |why: oxmpi_wireup::Error| {
             Error::new(kind, format!("the server of names (ompi-server): {}", why.message))
         };
-        let link = self.served_names().0.lock().pop();
+        let link = self.served_names().lock().pop();
         let is_kept = link.is_some();
         let mut question = Question::new(server, self.client().secret(), link, request).map_err(failed)?;
         let answer = self.wait_for(entry, Some(Instant::now() + ANSWER), |patience| match question.turn() {
@@ -66,7 +60,7 @@ impl Instance {
         if (is_kept || keeps(&reply))
             && let Some(link) = question.into_link()
         {
-            self.served_names().0.lock().push(link);
+            self.served_names().lock().push(link);
         }
         Ok(reply)
     }

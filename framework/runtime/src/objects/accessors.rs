@@ -205,7 +205,7 @@ parts! {
     /// Ports that are open.
     ports: OpenPorts;
     /// Connections to a server of names.
-    served_names: ServedNames;
+    served_names: Mutex<Vec<wireup::port::Link>>;
     /// Service contexts.
     service: Service;
     /// Emulated transports.

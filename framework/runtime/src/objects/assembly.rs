@@ -81,7 +81,7 @@ impl Instance {
             cards: Cards::default(),
             strangers: Strangers::default(),
             ports: OpenPorts::default(),
-            served_names: ServedNames::default(),
+            served_names: Default::default(),
             service: Service::default(),
             emulation: Emulation::default(),
             files: Files::default(),

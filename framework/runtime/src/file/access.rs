@@ -6,8 +6,8 @@
 //! **Memory.** A submitted batch has the addresses of transfer, list and operation, so all three are boxed or stay in the access, which does not move (it is boxed where it is driven by a
 //! plan, borrowed where a thread drives it) and does not go before the batch has ended.
 
-use super::here::Here;
 use super::object::File;
+use super::presence::Presence;
 use super::view_data::ViewData;
 use oxmpi_datatype::TypeRef;
 use oxmpi_fbtl::{Operation, Piece, Transfer, transfer};
@@ -68,7 +68,7 @@ enum Stage {
 /// See the essay.
 pub(super) struct Access {
     file: Arc<File>,
-    here: Arc<Here>,
+    presence: Arc<Presence>,
     what: u32,
     stage: Stage,
     locked: Option<Range>,
@@ -112,7 +112,7 @@ impl Access {
             None => Stage::Over,
         };
         Ok(Access {
-            here: file.here()?,
+            presence: file.presence()?,
             file,
             what,
             stage,
@@ -151,7 +151,7 @@ impl Access {
 
     /// Takes the lock; `None`: somebody else has a part of it.
     fn lock(&mut self, range: Range) -> Option<()> {
-        match self.file.locks.take(&self.here.disk, &range, self.lock_kind()) {
+        match self.file.locks.take(&self.presence.disk, &range, self.lock_kind()) {
             Status::PENDING => return None,
             status if status.is_err() => self.end(status),
             _ => {
@@ -205,7 +205,7 @@ impl Access {
             sieve_bytes: sieve.unwrap_or(0),
         });
         *self.operation = Operation::new();
-        let transfers = &self.here.transfers;
+        let transfers = &self.presence.transfers;
         let sought = self.file.host().sought(&transfers.component);
         if let Some(word) = sought {
             word.fetch_add(1, oxmpi_mca::sync::Ordering::Relaxed);
@@ -231,7 +231,7 @@ impl Access {
         self.transfer = None;
         self.batch.clear();
         if std::mem::take(&mut self.sought)
-            && let Some(word) = self.file.host().sought(&self.here.transfers.component)
+            && let Some(word) = self.file.host().sought(&self.presence.transfers.component)
         {
             word.fetch_sub(1, oxmpi_mca::sync::Ordering::Relaxed);
         }
@@ -241,7 +241,7 @@ impl Access {
     fn end(&mut self, status: Status) {
         self.status = status;
         if let Some(range) = self.locked.take() {
-            let given = self.file.locks.give(&self.here.disk, &range, self.lock_kind());
+            let given = self.file.locks.give(&self.presence.disk, &range, self.lock_kind());
             if self.status.is_ok() && given.is_err() {
                 self.status = given;
             }
@@ -277,8 +277,8 @@ impl Drop for Access {
     fn drop(&mut self) {
         // A plan that is thrown away has nothing under way; here only a panic leads.
         while self.transfer.is_some() && self.operation.result().is_none() {
-            let component = &self.here.transfers.component;
-            (component.table.cancel)(self.here.transfers.file, &*self.operation);
+            let component = &self.presence.transfers.component;
+            (component.table.cancel)(self.presence.transfers.file, &*self.operation);
             (component.table.harvest)(component.module.state);
             std::thread::yield_now();
         }

@@ -4,13 +4,11 @@ use super::access::{Access, Elements, Part, part_of};
 use super::collective::{Collective, SERVICES};
 use super::object::{File, Split, SplitKind};
 use super::planned::{Finish, Outcome, write_access};
-use super::serve::OnDisk;
 use super::view_data::ViewData;
 use crate::request::Header;
 use oxmpi_coll::CollComm;
 use oxmpi_fbtl::transfer;
 use oxmpi_fcoll::PlanArgs;
-use oxmpi_fs::mode;
 use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{Entry, MsgStatus, Status};
@@ -315,7 +313,7 @@ impl File {
         let layout = self.state.lock().layout.clone();
         if part.len > 0 && !layout.goes_by_aggregators(wish.writes) {
             // The plan may have this rank transfer its own, and who carries it out does not wait. A failure comes again there, and is told to all ranks.
-            let _ = self.here_or_status();
+            let _ = self.presence_or_status();
         }
         let holds = Box::new(Holds {
             layout: layout.seen(),
@@ -435,118 +433,5 @@ impl File {
             return Err(Error::new(ErrorKind::Io, message));
         };
         self.finish(entry, split.request, which.writes())
-    }
-
-    /// MPI_File_set_size of all ranks. `bytes`: the size, or what is wrong with this rank's; ranks fail together.
-    pub fn set_size(&self, entry: &mut Entry, bytes: Result<u64, Error>) -> Result<(), Error> {
-        self.sized(entry, bytes, "resized", |disk, bytes| disk.resize(bytes))
-    }
-
-    /// MPI_File_preallocate of all ranks. A file that is longer stays as it is. `bytes` as in [`File::set_size`].
-    pub fn preallocate(&self, entry: &mut Entry, bytes: Result<u64, Error>) -> Result<(), Error> {
-        self.sized(entry, bytes, "given its space", |disk, bytes| match disk.length() {
-            Ok(length) if length >= bytes => Status::OK,
-            Ok(_) => disk.preallocate(bytes),
-            Err(status) => status,
-        })
-    }
-
-    /// Has rank 0 change the file's size when all ranks are there; their arguments have to be the same.
-    fn sized(
-        &self,
-        entry: &mut Entry,
-        bytes: Result<u64, Error>,
-        what: &str,
-        change: impl FnOnce(&OnDisk, u64) -> Status,
-    ) -> Result<(), Error> {
-        if self.amode & mode::RDONLY != 0 {
-            self.permits(true)?;
-        }
-        self.not_sequential()?;
-        let [bytes] = self.same_in_all(entry, bytes.map(|bytes| [bytes]), "sizes")?;
-        let own = match self.comm.rank() {
-            0 => self.here_or_status().map_or_else(|status| status, |here| change(&here.disk, bytes)),
-            _ => Status::OK,
-        };
-        let status = self.comm.least(entry, own)?;
-        if status.is_err() { Err(self.failure(status, what)) } else { Ok(()) }
-    }
-
-    /// Compares what all ranks have to give alike: this rank's, if it is fine and the same everywhere. Ranks fail together.
-    pub(super) fn same_in_all<const N: usize>(
-        &self,
-        entry: &mut Entry,
-        own: Result<[u64; N], Error>,
-        what: &str,
-    ) -> Result<[u64; N], Error> {
-        let mut words = vec![own.as_ref().err().map_or(0, |why| why.class() as u64)];
-        words.extend(own.as_ref().unwrap_or(&[0; N]));
-        let all = self.comm.tell_all(entry, &words)?;
-        let own = own?;
-        let mut ranks = all.chunks(N + 1).enumerate();
-        if let Some((rank, theirs)) = ranks.clone().find(|(_, theirs)| theirs[0] != 0) {
-            let kind = ErrorKind::of_class(theirs[0] as i32).unwrap_or(ErrorKind::Other);
-            let message = format!("{}: rank {rank} has a wrong argument", self.path.display());
-            return Err(Error::new(kind, message));
-        }
-        match ranks.find(|(_, theirs)| theirs[1..] != all[1..=N]) {
-            None => Ok(own),
-            Some((rank, _)) => {
-                let message = format!("{}: ranks 0 and {rank} gave different {what}", self.path.display());
-                Err(Error::new(ErrorKind::NotSame, message))
-            }
-        }
-    }
-
-    /// The file's length in bytes.
-    pub fn bytes_now(&self) -> Result<u64, Error> {
-        self.here()?.disk.length().map_err(|status| self.failure(status, "asked for its size"))
-    }
-
-    /// MPI_File_sync: of this rank alone, without waiting for others. A rank that has not opened the file has nothing to write, and finds what is there when it opens it.
-    pub fn sync(&self) -> Result<(), Error> {
-        let status = self.here.get().map_or(Status::OK, |here| here.disk.sync());
-        if status.is_err() { Err(self.failure(status, "made durable")) } else { Ok(()) }
-    }
-
-    /// Whether accesses are atomic.
-    pub fn atomicity(&self) -> bool {
-        self.atomic.load(Ordering::Acquire)
-    }
-
-    /// MPI_File_set_atomicity of all ranks.
-    pub fn set_atomicity(&self, entry: &mut Entry, atomic: bool) -> Result<(), Error> {
-        // Each rank's accesses are under its own locks from now on.
-        let here = if atomic { self.here().map(Some) } else { Ok(None) };
-        let class = here.as_ref().err().map_or(0, |why| why.class() as u64);
-        let own = u64::from(atomic) | u64::from(self.locks_exclude()) << 1 | class << 8;
-        let all = self.comm.tell_all(entry, &[own])?;
-        let here = here?;
-        if let Some(rank) = all.iter().position(|theirs| theirs >> 8 != 0) {
-            let kind = ErrorKind::of_class((all[rank] >> 8) as i32).unwrap_or(ErrorKind::Other);
-            let message = format!("{} cannot be opened in rank {rank}", self.path.display());
-            return Err(Error::new(kind, message));
-        }
-        if all.iter().any(|theirs| (theirs ^ all[0]) & 1 != 0) {
-            let message = format!("{}: ranks gave different values", self.path.display());
-            return Err(Error::new(ErrorKind::NotSame, message));
-        }
-        if atomic && all.iter().any(|theirs| theirs & 2 == 0) {
-            let because = match here.as_ref().map_or("", |here| here.disk.because()) {
-                "" => String::new(),
-                why => format!(": {why}"),
-            };
-            let message = format!("{}: its locks do not exclude all ranks{because}", self.path.display());
-            return Err(Error::new(ErrorKind::Unsupported, message));
-        }
-        self.atomic.store(atomic, Ordering::Release);
-        Ok(())
-    }
-
-    /// Whether byte-range locks exclude all ranks of the file.
-    fn locks_exclude(&self) -> bool {
-        use oxmpi_fs::keeps::{LOCKS, LOCKS_HERE};
-        let one_node = self.comm.places().num_nodes() == 1;
-        self.keeps & LOCKS != 0 || one_node && self.keeps & LOCKS_HERE != 0
     }
 }

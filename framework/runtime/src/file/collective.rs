@@ -186,7 +186,7 @@ impl Planned {
             return Some((Status::OK, 0));
         }
         let file = self.collective.file.clone();
-        let here = match file.here_or_status() {
+        let here = match file.presence_or_status() {
             Ok(here) => here,
             Err(status) => return Some((status, 0)),
         };

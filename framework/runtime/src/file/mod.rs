@@ -1,8 +1,8 @@
 //! Files (MPI 5.0 §14): a communicator, an open file of the system, and the components that serve it.
 //!
 //! Map: `object` (what a file is) · `components` (opened with the first file) · `mount`, `serve` (a path, what the system says of it, the components of one process's file) ·
-//! `opening` (open, close, delete), `here` (ranks that open later) · `hints`, `layout` (what hints ask for; who transfers for others) · `view_data`, `view` (views and pointers) · `pointer` (shared pointers) ·
-//! `calls` (data access, as functions want it) · `access` (one rank's access) · `planned`, `collective`, `atomic` (accesses as plans) · `locks` (ranges) · `bell` (how ends are told) ·
+//! `opening` (open, close, delete), `presence` (the file as one rank has it open; ranks that open later) · `hints`, `layout` (what hints ask for; who transfers for others) · `view_data`, `view` (views and pointers) · `pointer` (shared pointers) ·
+//! `attributes` (size, durability, atomic mode) · `calls` (data access, as functions want it) · `access` (one rank's access) · `planned`, `collective`, `atomic` (accesses as plans) · `locks` (ranges) · `bell` (how ends are told) ·
 //! `counts`, `totals` · `error` · `tell` (a file is told about before it is opened).
 //!
 //! **Independent and blocking**: the calling thread submits and waits. **Nonblocking, collective, split**: a plan of `host_requests/schedule`, whose steps submit and never wait, so they
@@ -12,13 +12,13 @@
 
 mod access;
 mod atomic;
+mod attributes;
 mod bell;
 mod calls;
 mod collective;
 mod components;
 mod counts;
 mod error;
-mod here;
 mod hints;
 mod layout;
 mod locks;
@@ -27,6 +27,7 @@ mod object;
 mod opening;
 mod planned;
 mod pointer;
+mod presence;
 mod serve;
 mod tell;
 mod totals;

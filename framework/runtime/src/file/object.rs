@@ -3,10 +3,10 @@
 //! **State.** View and individual pointer are under one lock, since an access takes both at once; it is held for a few instructions and never while anything waits. A view is
 //! shared by the accesses that began with it, so that a later one of the file does not change them.
 
-use super::here::{Here, Place};
 use super::layout::Layout;
 use super::locks::Locks;
 use super::pointer::Pointer;
+use super::presence::{Place, Presence};
 use super::totals::FileTotals;
 use super::view_data::ViewData;
 use crate::objects::{Communicator, EndsWithInstance, Instance};
@@ -80,7 +80,7 @@ pub struct File {
     pub(super) amode: u32,
     pub(super) place: Place,
     /// Empty in a rank that opens it later.
-    pub(super) here: OnceLock<Arc<Here>>,
+    pub(super) presence: OnceLock<Arc<Presence>>,
     /// Bits of `oxmpi_fs::keeps` that are kept in all ranks.
     pub(super) keeps: u32,
     /// Devices and bytes of a stripe, as those ranks tell that have opened it; 0: not known.
@@ -154,9 +154,23 @@ impl File {
         super::error::of(status, what, &self.path)
     }
 
+    /// The open file, opened now where it was not. It may wait for the file system.
+    pub(super) fn presence(&self) -> Result<Arc<Presence>, Error> {
+        self.presence_or_status().map_err(|status| self.failure(status, "opened"))
+    }
+
+    /// The same, with the failure as a status.
+    pub(super) fn presence_or_status(&self) -> Result<Arc<Presence>, Status> {
+        if let Some(there) = self.presence.get() {
+            return Ok(there.clone());
+        }
+        let opened = self.place.open().and_then(|disk| self.place.prepare(self.host(), disk))?;
+        Ok(self.presence.get_or_init(|| Arc::new(opened)).clone())
+    }
+
     /// The names of the components that serve it: fs, fbtl, fcoll.
     pub fn served_by(&self) -> [&'static str; 3] {
-        let transfers = self.here.get().map_or("no fbtl", |here| here.transfers.component.name);
+        let transfers = self.presence.get().map_or("no fbtl", |here| here.transfers.component.name);
         [self.place.component.name, transfers, self.collective.name]
     }
 
@@ -165,7 +179,7 @@ impl File {
         if self.closed.swap(true, Ordering::AcqRel) {
             return Status::OK;
         }
-        let Some(here) = self.here.get() else { return Status::OK };
+        let Some(here) = self.presence.get() else { return Status::OK };
         here.transfers.give_back();
         here.disk.shut()
     }

@@ -7,13 +7,12 @@
 //!
 //! **Closing** waits for all ranks before it closes, so that whatever a rank still does with the file is done before it is deleted or its shared pointer goes to another file.
 
-use super::here::{Here, Place};
 use super::hints;
 use super::layout::{Ground, Layout, Wishes, allowed_here};
 use super::locks::Locks;
-use super::mount::{self, Mount};
 use super::object::{File, State};
 use super::pointer::{OFFER, Offer};
+use super::presence::{Known, Place, Presence};
 use super::serve::{self, Manner, OnDisk, Rated};
 use super::totals::FileTotals;
 use super::view_data::ViewData;
@@ -27,9 +26,7 @@ use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_mca::sync::unmodelled::{AtomicBool, AtomicU64, Ordering};
 use oxmpi_mca::{Entry, Status};
 use oxmpi_system::locks::Mutex;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 /// Words of a component's name in the first exchange.
@@ -47,39 +44,6 @@ pub struct Wanted<'a> {
     pub amode: u32,
     /// Hints.
     pub info: &'a Info,
-}
-
-/// A path and what is known of it in this process.
-#[derive(Clone)]
-pub(super) struct Known {
-    pub path: PathBuf,
-    pub mount: Mount,
-    /// The component that a prefix names.
-    pub named: Option<&'static str>,
-    /// A prefix or a parameter names it.
-    pub is_named: bool,
-}
-
-impl Known {
-    pub(super) fn of(name: &[u8], parts: &FileParts) -> Result<Known, Error> {
-        let (path, named) = mount::split(name);
-        if path.is_empty() {
-            return Err(Error::new(ErrorKind::BadFile, "the file name is empty"));
-        }
-        let path = PathBuf::from(OsStr::from_bytes(path));
-        let is_named = named.is_some() || parts.fs_is_named;
-        Ok(Known { mount: Mount::of(&path), path, named, is_named })
-    }
-
-    /// The component that serves it.
-    fn serving_component<'a>(&self, parts: &'a FileParts) -> Result<&'a FsComponent, Error> {
-        serve::choose(parts, &self.path, &self.mount, self.named)
-    }
-
-    fn open(&self, component: &FsComponent, how: &Manner) -> Result<OnDisk, Error> {
-        OnDisk::open(component, &self.path, &self.mount, self.is_named, how)
-            .map_err(|status| super::error::of(status, "opened", &self.path))
-    }
 }
 
 /// The manner in which hints want a file to be opened.
@@ -240,7 +204,7 @@ impl File {
             path: known.path,
             amode,
             place,
-            here: here.map_or_else(OnceLock::new, |here| OnceLock::from(Arc::new(here))),
+            presence: here.map_or_else(OnceLock::new, |here| OnceLock::from(Arc::new(here))),
             keeps: ground.keeps,
             striping,
             collective,
@@ -266,7 +230,7 @@ impl File {
         }
         // Rank 0 has opened it, and tells the others.
         let length = match self.comm.rank() {
-            0 => self.here_or_status().and_then(|here| here.disk.length()),
+            0 => self.presence_or_status().and_then(|here| here.disk.length()),
             _ => Ok(0),
         };
         let told = self.comm.tell_all(entry, &[length.as_ref().map_or(0, |length| *length)])?;
@@ -287,7 +251,7 @@ impl File {
             let message = format!("{}: operations of the file are not complete", self.path.display());
             return Err(Error::new(ErrorKind::Other, message));
         }
-        let synced = match self.here.get() {
+        let synced = match self.presence.get() {
             Some(here) if self.keeps & keeps::COHERENT == 0 && self.amode & mode::RDONLY == 0 => {
                 here.disk.sync()
             }
@@ -331,7 +295,7 @@ fn transfers_for_others(wishes: Wishes, comm: &Communicator, allowed: &[u64]) ->
 }
 
 /// All that a rank has of a file: opened, and prepared for transfers. Rank 0 has opened it before.
-fn open_here(instance: &Instance, place: &Place, made: Option<Made>) -> Result<Here, Error> {
+fn open_here(instance: &Instance, place: &Place, made: Option<Made>) -> Result<Presence, Error> {
     let path = &place.known.path;
     let disk = match made {
         Some(made) => made.disk,
@@ -341,7 +305,7 @@ fn open_here(instance: &Instance, place: &Place, made: Option<Made>) -> Result<H
     here.map_err(|status| super::error::of(status, "served by any fbtl component", path))
 }
 
-/// What each component that plans collective accesses says of a file of so many ranks and nodes; all ranks find the same.
+/// The answer of each component that plans collective accesses, for a file of so many ranks and nodes; all ranks find the same.
 pub(super) fn rate_collective<'a>(
     parts: &'a FileParts,
     (num_ranks, num_nodes): (u32, u32),

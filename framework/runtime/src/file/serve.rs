@@ -35,7 +35,7 @@ fn facts(path: &Path, mount: &Mount, named: bool) -> PathFacts {
 /// A component and the priority with which it would serve; `None`: it does not.
 pub(crate) type Rated<'a, C> = Vec<(&'a C, Option<i32>)>;
 
-/// What each component says of a path. `named`: the one that the path's prefix names.
+/// The answer of each component for a path. `named`: the one that the path's prefix names.
 pub(crate) fn rate<'a>(
     parts: &'a FileParts,
     path: &Path,
@@ -249,7 +249,7 @@ fn file_facts(disk: &OnDisk, mode: u32, magic: u64, bell: &Bell) -> FileFacts {
 }
 
 impl Transfers {
-    /// What each component says of a file, the best first.
+    /// The answer of each component for a file, the best first.
     pub(crate) fn rate<'a>(
         parts: &'a FileParts,
         disk: &OnDisk,

@@ -1,11 +1,12 @@
 //! All that would happen to a file, told before a program opens it (`mpi-info --file`): mount, components and what each of them says, layout, what is kept, hints.
 //!
-//! A file that is there is opened for reading. Where there is none, facts are those of a file without a name in its folder (`O_TMPFILE`), so that nothing is made that anybody could see;
+//! A file that is there is opened for reading. Where there is none, facts are those of a file without a name in its folder, so that nothing is made that anybody could see;
 //! where the folder takes none, what only an open file tells is left out, with the reason.
 
 use super::hints;
 use super::layout::{Ground, Layout, Wishes, allowed_here};
-use super::opening::{Known, rate_collective};
+use super::opening::rate_collective;
+use super::presence::Known;
 use super::serve::{self, Manner, OnDisk, Rated, Transfers};
 use crate::info::Info;
 use crate::objects::{FileParts, Instance};
@@ -48,7 +49,7 @@ fn yes(is: bool) -> String {
     (if is { "yes" } else { "no" }).to_owned()
 }
 
-/// What components of a framework say, by `name_of` each.
+/// Tells the answers of a framework's components, which `name_of` names.
 fn components<C>(told: &mut Told, framework: &str, rated: &Rated<'_, C>, name_of: fn(&C) -> &'static str) {
     let chosen = serve::best(rated).map_or("none", name_of);
     told.push((format!("{framework}.chosen"), chosen.to_owned()));

@@ -97,7 +97,7 @@ fn no_ring_serves_a_file_system_in_user_space() {
 fn on_two_machines(mounts: &[Mounted; 2], each: usize, program: &str, arguments: &[&str]) {
     let hosts = format!("a:{each},b:{each}");
     let job = Job::of(Command::new(mpi().bin("mpirun"))).limit(300);
-    let mut job = job.args(["--host", &hosts, "--mca", "plm", "local", "--mca", "fs", "nfs"]);
+    let mut job = job.args(["--host", &hosts, "--gmca", "plm", "local", "--gmca", "fs", "nfs"]);
     for (at, mounted) in mounts.iter().enumerate() {
         if at > 0 {
             job = job.arg(":");

@@ -3,7 +3,7 @@
 
 use oxmpi_coll_conformance::{Nodes, Setup, run_all};
 
-const NODES: &[Nodes] = &[Nodes::InTurn(2), Nodes::Blocks(2), Nodes::Blocks(3), Nodes::Growing, Nodes::Mixed];
+const NODES: &[Nodes] = &[Nodes::InTurn(2), Nodes::Blocks(2), Nodes::Growing, Nodes::Mixed];
 
 fn setup() -> Setup {
     Setup::new(coll_han::descriptor()).nodes(NODES).ranks(9).variant(&[

@@ -3,7 +3,8 @@
 use super::served::{Behaviour, Served};
 use fuser::{BackgroundSession, Config, MountOption, SessionACL};
 use oxmpi_tests::{in_path, leave_out};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -46,8 +47,10 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        // Its helper unmounts behind this.
+        // Its helper unmounts when the last copy of a socket is closed, and helpers of later mounts have copies, too.
         drop(self.session.take());
+        let program = if in_path("fusermount3") { "fusermount3" } else { "fusermount" };
+        let _ = Command::new(program).args(["-u", "-z"]).arg(self.path()).stderr(Stdio::null()).status();
         let (until, at) = (Instant::now() + Duration::from_secs(60), self.path().to_owned());
         while is_mounted(&at) && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(5));

@@ -320,7 +320,7 @@ fn what_would_serve_a_file() {
     std::fs::write(&there, "data").expect("a file");
     has(&of(&there, &[]).passed().out, &["a file that is there", "Atomic mode"]);
     assert_eq!(std::fs::read(&there).expect("the file"), b"data");
-    // Who is named, and by what.
+    // The component that is named, and by what.
     let named = of(&new, &["--mca", "fs", "nfs"]).passed().out;
     has(&named, &["fs: nfs, by the parameter fs names it", "after MPI_File_sync on both"]);
     let prefixed = site.info(&["--file", &format!("nfs:{}", new.display())]).passed().out;
@@ -345,7 +345,7 @@ fn what_would_serve_a_file() {
     let hints = site.write("hints", "cb_nodes 2\nromio_no_indep_rw true\n");
     let job = site.tool("mpi-info", &["--file", name_of(&new), "-n", "4"]).env("ROMIO_HINTS", hints);
     has(&job.run().passed().out, &["2 of them transfer for others", "Hint: romio_no_indep_rw = true"]);
-    // What cannot be told is said.
+    // A path of which nothing can be told is said.
     let missing = folder.path().join("missing/file");
     has(&of(&missing, &[]).passed().out, &["Open file: not told", "takes no file without a name"]);
     let empty = site.info(&["--file", "nfs:"]).failed();

@@ -20,7 +20,7 @@ int main(int argc, char **argv) {
     int due = !strcmp(argv[2], "io") ? MPI_ERR_IO : !strcmp(argv[2], "space") ? MPI_ERR_NO_SPACE : MPI_ERR_QUOTA;
     MPI_File file = open_as(MPI_MODE_CREATE | MPI_MODE_RDWR);
     fill(mine, BYTES, rank);
-    /* What there is room for stays. */
+    /* Data for which there is room stays. */
     OK(MPI_File_write_at(file, (MPI_Offset)rank * BYTES, mine, BYTES, MPI_BYTE, &status));
     OK(MPI_File_sync(file));
     OK(MPI_File_write_at(file, ROOM + (MPI_Offset)rank * BYTES, mine, BYTES, MPI_BYTE, &status));

@@ -16,7 +16,7 @@ pub struct Process {
     pub state: char,
 }
 
-/// What a process holds at a moment.
+/// The things that a process holds at a moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Held {
     pub descriptors: usize,

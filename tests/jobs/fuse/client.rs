@@ -67,7 +67,7 @@ impl Client {
         Ok(())
     }
 
-    /// Sends what was written. What the server refuses is lost, and told once.
+    /// Sends what was written. Data that the server refuses is lost, and that is told once.
     fn send(&self, file: u64, kept: &mut Kept) -> Answer<()> {
         let mut refused = Ok(());
         for (offset, data) in std::mem::take(&mut kept.dirty) {

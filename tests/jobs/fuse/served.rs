@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 /// Something to be done now or later, in any thread.
 pub type Work = Box<dyn FnOnce() + Send>;
 
-/// What a file system makes of questions about data and attributes.
+/// The answers of a file system to questions about data and attributes.
 pub trait Behaviour: Send + Sync + Clone + 'static {
     /// The files.
     fn server(&self) -> &Server;

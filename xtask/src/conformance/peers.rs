@@ -39,7 +39,7 @@ impl Peer {
         }
     }
 
-    /// What its launcher wants in the environment, on one node without a network. The number of cores is no limit for ranks.
+    /// The variables that its launcher wants in the environment, on one node without a network. The number of cores is no limit for ranks.
     fn environment(self, home: &Path) -> Vec<String> {
         match self {
             Peer::Mpich => Vec::new(),

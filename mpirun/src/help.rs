@@ -82,6 +82,7 @@ mod tests {
             include_str!("plan/mod.rs"),
             include_str!("plan/spawned.rs"),
             include_str!("launcher/spawn.rs"),
+            include_str!("launcher/births.rs"),
             include_str!("launcher/state.rs"),
             include_str!("launcher/hearing.rs"),
             include_str!("name_server/find.rs"),

@@ -1,7 +1,6 @@
 //! Values that daemons ask of each other by links of their own, or through the tree where there is none.
 
-use super::serve::ANSWER;
-use super::state::{DIRECT, Daemon};
+use super::state::{ANSWER, DIRECT, Daemon};
 use crate::direct::{Heard, Links, Question};
 use crate::link::{Exchange, FromNode};
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -32,24 +31,25 @@ impl Daemon {
             (Some(links), Some(node)) => links.ask(node, question),
             _ => vec![Heard::ByTree(question)],
         };
-        self.take_heard(heard);
+        // A question that was just asked has no answer yet.
+        let answered = self.take_heard(heard);
+        debug_assert!(!answered, "an answer came before its question was sent");
     }
 
-    /// Messages of other daemons.
-    pub(super) fn hear_direct(&mut self) {
-        if let Some(heard) = self.direct.as_mut().map(Links::turn) {
-            self.take_heard(heard);
-        }
+    /// Messages of other daemons. True: values came, and there may be more to ask.
+    pub(super) fn hear_direct(&mut self) -> bool {
+        let heard = self.direct.as_mut().map(Links::turn);
+        heard.is_some_and(|heard| self.take_heard(heard))
     }
 
-    /// Looks, when it is time to, which links are over.
-    pub(super) fn look_at_direct_links(&mut self, now: Instant) {
-        if let Some(heard) = self.direct.as_mut().map(|links| links.look(now)) {
-            self.take_heard(heard);
-        }
+    /// Looks, when it is time to, which links are over. True: values came, and there may be more to ask.
+    pub(super) fn look_at_direct_links(&mut self, now: Instant) -> bool {
+        let heard = self.direct.as_mut().map(|links| links.look(now));
+        heard.is_some_and(|heard| self.take_heard(heard))
     }
 
-    fn take_heard(&mut self, all: Vec<Heard>) {
+    /// True: values came.
+    fn take_heard(&mut self, all: Vec<Heard>) -> bool {
         let mut answered = false;
         for heard in all {
             match heard {
@@ -71,9 +71,6 @@ impl Daemon {
                 Heard::Refused(text) => self.say(&FromNode::Refused(text)),
             }
         }
-        if answered {
-            // There may be more to ask.
-            self.hear_ranks();
-        }
+        answered
     }
 }

@@ -4,7 +4,7 @@ use super::ending::Phase;
 use super::feed::Feed;
 use super::own_endings::OwnEndings;
 use super::remote_state::RemoteState;
-use super::state::{BELOW, DIRECT, Daemon, FEED, INPUT, LINK, OUTPUTS, PROMPT, SERVER, SIGNALS};
+use super::state::{ANSWER, BELOW, DIRECT, Daemon, FEED, INPUT, LINK, OUTPUTS, PROMPT, SERVER, SIGNALS};
 use super::{ending, ranks};
 use crate::direct::Links;
 use crate::link::{DownMessage, Ending, Exchange, FromNode, Peer, Stdin, Stream, ToNode};
@@ -14,9 +14,6 @@ use rustix::io::Errno;
 use rustix::process::WaitOptions;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
-
-/// How much an answer about one rank says of others.
-pub(super) const ANSWER: usize = 16 << 20;
 
 impl Daemon {
     /// Starts every rank. The first that cannot be started is reported; mpirun then ends the job.
@@ -99,7 +96,7 @@ impl Daemon {
                     FEED => self.give_input(),
                     INPUT => self.give_own_input(),
                     BELOW => self.hear_below(),
-                    DIRECT => self.hear_direct(),
+                    DIRECT => self.hear_daemons(),
                     output => self.read_output(output - OUTPUTS),
                 }
             }
@@ -203,6 +200,13 @@ impl Daemon {
         }
     }
 
+    /// Messages of other daemons; where one answers, ranks may have more to ask.
+    fn hear_daemons(&mut self) {
+        if self.hear_direct() {
+            self.hear_ranks();
+        }
+    }
+
     fn take_signals(&mut self) {
         while let Some(number) = self.signals.next() {
             if number != libc::SIGCHLD {
@@ -269,7 +273,9 @@ impl Daemon {
         }
         self.look_at_own_endings(now);
         self.look_at_links(now);
-        self.look_at_direct_links(now);
+        if self.look_at_direct_links(now) {
+            self.hear_ranks();
+        }
         self.look_for_strangers(now);
         if matches!(self.phase, Phase::Asking(_)) {
             self.save_last_words();

@@ -28,6 +28,9 @@ pub(super) const BELOW: u64 = 5;
 pub(super) const DIRECT: u64 = 6;
 pub(super) const OUTPUTS: u64 = 7;
 
+/// How much an answer about one rank says of others.
+pub(super) const ANSWER: usize = 16 << 20;
+
 /// How long the beginning of a line waits for its rest when a user looks on.
 pub(super) const PROMPT: Duration = Duration::from_millis(50);
 

@@ -1,7 +1,8 @@
 //! The side of a direct link that is called: strangers until they have proved that they are daemons of this job, and those who have.
 
+use super::events::{GUEST, LISTENER, add, watch};
+use super::identity::DaemonIdentity;
 use super::shake::{Side, Talk};
-use super::{GUEST, LISTENER, Own, add, watch};
 use crate::link::{self, Channel, Counts, Direct, Exchange, Peer};
 use crate::remote::hand::{Hand, LIMIT, why_not};
 use crate::remote::proof::Bytes;
@@ -53,7 +54,7 @@ enum Stage {
 #[derive(Debug)]
 pub struct Door {
     listener: TcpListener,
-    own: Own,
+    own: DaemonIdentity,
     guests: BTreeMap<u64, Guest>,
     next: u64,
     /// The listener is waited for: there is room for a stranger.
@@ -66,7 +67,7 @@ pub struct Door {
 }
 
 impl Door {
-    pub fn new(listener: TcpListener, own: Own, epoll: BorrowedFd<'_>) -> std::io::Result<Door> {
+    pub fn new(listener: TcpListener, own: DaemonIdentity, epoll: BorrowedFd<'_>) -> std::io::Result<Door> {
         listener.set_nonblocking(true)?;
         add(epoll, &listener, LISTENER, EventFlags::IN)?;
         let (guests, counts) = (BTreeMap::new(), Counts::default());

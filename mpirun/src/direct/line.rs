@@ -3,8 +3,9 @@
 //! An address may be another machine's here, or this machine's own; so a refusal at one is no failure as long as another may still answer. One attempt
 //! at a time answers a challenge, so that a daemon with several addresses is met once.
 
+use super::events::{LINE, add, watch};
+use super::identity::DaemonIdentity;
 use super::shake::{Side, Talk};
-use super::{LINE, Own, add, watch};
 use crate::link::{self, Channel, Counts, Direct, Message, Peer};
 use crate::remote::addresses::{interfaces, nearest_first};
 use crate::remote::hand::{Hand, LIMIT, why_not};
@@ -110,7 +111,7 @@ impl Line {
     }
 
     /// Does what can be done at an attempt, or on the open line.
-    pub fn turn(&mut self, at: u8, own: &Own, epoll: BorrowedFd<'_>) -> Turned {
+    pub fn turn(&mut self, at: u8, own: &DaemonIdentity, epoll: BorrowedFd<'_>) -> Turned {
         if self.open.is_some() {
             return self.hear(at, epoll);
         }
@@ -148,7 +149,7 @@ impl Line {
     }
 
     /// Takes an attempt as far as it goes now.
-    fn advance(&mut self, at: usize, own: &Own, epoll: BorrowedFd<'_>) {
+    fn advance(&mut self, at: usize, own: &DaemonIdentity, epoll: BorrowedFd<'_>) {
         let node = self.node;
         let busy = |other: (usize, &Attempt)| other.0 != at && matches!(other.1.stage, Stage::Answered(..));
         let busy = self.attempts.iter().enumerate().any(busy);

@@ -19,6 +19,8 @@
 //! Everything is in one epoll, which whoever owns this waits for; nothing here blocks, and nothing here has threads.
 
 mod door;
+mod events;
+mod identity;
 mod line;
 mod shake;
 pub mod table;
@@ -27,9 +29,11 @@ use crate::link::{Counts, Direct, Exchange};
 use crate::remote::doors::Doors;
 use crate::remote::socket;
 use door::{Door, Said};
+use events::{GUEST, LINE, LISTENER};
+use identity::DaemonIdentity;
 use line::{Line, Turned};
 use oxmpi_wireup::Secret;
-use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::event::epoll;
 use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::net::TcpListener;
@@ -37,19 +41,11 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Instant;
 pub use table::{Question, Step, Table};
 
-/// The daemon itself, and what it proves to others.
-#[derive(Clone, Debug)]
-struct Own {
-    node: u32,
-    job: u64,
-    secret: Secret,
-}
-
 /// A daemon's links to daemons of other nodes.
 #[derive(Debug)]
 pub struct Links {
     epoll: OwnedFd,
-    own: Own,
+    own: DaemonIdentity,
     doors: Doors,
     door: Option<Door>,
     lines: BTreeMap<u32, Line>,
@@ -76,11 +72,6 @@ pub enum Heard {
     Refused(String),
 }
 
-/// Kinds of what is ready: the lowest two bits of an event's number.
-const LISTENER: u64 = 0;
-const GUEST: u64 = 1;
-const LINE: u64 = 2;
-
 impl Links {
     /// Of the daemon of this node. `listener`: where it listens, by one of the addresses that others have of it.
     pub fn new(
@@ -91,7 +82,7 @@ impl Links {
         listener: Option<TcpListener>,
     ) -> std::io::Result<Links> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-        let own = Own { node, job, secret };
+        let own = DaemonIdentity { node, job, secret };
         let door = listener.map(|listener| Door::new(listener, own.clone(), epoll.as_fd())).transpose()?;
         let now = Instant::now();
         Ok(Links {
@@ -279,19 +270,6 @@ impl AsFd for Links {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.epoll.as_fd()
     }
-}
-
-/// Waits for what comes, and for room where there is something to send.
-fn watch(epoll: BorrowedFd<'_>, fd: impl AsFd, number: u64, hears: bool, sends: bool) {
-    let mut flags = EventFlags::empty();
-    flags.set(EventFlags::IN, hears);
-    flags.set(EventFlags::OUT, sends);
-    // It was added before, and is taken out by being closed.
-    let _ = epoll::modify(epoll, fd, EventData::new_u64(number), flags);
-}
-
-fn add(epoll: BorrowedFd<'_>, fd: impl AsFd, number: u64, flags: EventFlags) -> std::io::Result<()> {
-    Ok(epoll::add(epoll, fd, EventData::new_u64(number), flags)?)
 }
 
 #[cfg(test)]

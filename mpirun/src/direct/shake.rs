@@ -1,6 +1,6 @@
 //! Proves to two daemons of a job that the other knows its secret, by a proof over both challenges, both nodes, the job and the side.
 
-use super::Own;
+use super::identity::DaemonIdentity;
 use crate::remote::proof::Bytes;
 
 /// An end of a direct link.
@@ -31,12 +31,12 @@ impl Talk {
     }
 
     /// Makes the proof of a side.
-    pub fn prove(&self, own: &Own, side: Side) -> Bytes {
+    pub fn prove(&self, own: &DaemonIdentity, side: Side) -> Bytes {
         self.with_parts(own.job, side, |parts| own.secret.prove(parts))
     }
 
     /// Whether the other side knows the secret. Compares in constant time.
-    pub fn check(&self, own: &Own, side: Side, proof: &Bytes) -> bool {
+    pub fn check(&self, own: &DaemonIdentity, side: Side, proof: &Bytes) -> bool {
         self.with_parts(own.job, side, |parts| own.secret.verify(parts, proof))
     }
 }
@@ -48,14 +48,14 @@ mod tests {
 
     #[test]
     fn a_proof_is_good_for_one_talk_one_side_and_one_job() {
-        let own = Own { node: 5, job: 7, secret: Secret::from_bytes([1; 32]) };
+        let own = DaemonIdentity { node: 5, job: 7, secret: Secret::from_bytes([1; 32]) };
         let talk = Talk { door: [3; 32], caller: [4; 32], from: 5, to: 6 };
         let proof = talk.prove(&own, Side::Caller);
         assert!(talk.check(&own, Side::Caller, &proof));
         assert!(!talk.check(&own, Side::Door, &proof));
-        assert!(!talk.check(&Own { job: 8, ..own.clone() }, Side::Caller, &proof));
+        assert!(!talk.check(&DaemonIdentity { job: 8, ..own.clone() }, Side::Caller, &proof));
         assert!(!talk.check(
-            &Own { secret: Secret::from_bytes([2; 32]), ..own.clone() },
+            &DaemonIdentity { secret: Secret::from_bytes([2; 32]), ..own.clone() },
             Side::Caller,
             &proof
         ));

@@ -206,7 +206,7 @@ fn a_door_has_a_bound() {
     assert!(open.count() <= door::MOST);
 }
 
-/// Whatever a peer sends is an exchange of ours or is refused.
+/// Each word of a peer is an exchange of ours or is refused.
 #[test]
 fn only_questions_and_answers_go_over_a_link() {
     for exchange in [Exchange::Fence, Exchange::Gone { rank: 1 }, Exchange::Never { rank: 1, pid: 2 }] {

@@ -15,6 +15,7 @@
 //! verdict and end together; another has a verdict, and a report, of its own. mpirun's own status is that of the first
 //! failure.
 
+mod births;
 mod coming;
 pub(crate) mod daemon;
 mod files;
@@ -33,7 +34,7 @@ mod state;
 mod suspects;
 mod verdict;
 
-use crate::cli::output::{AtTimeLimit, Verbosity};
+use crate::cli::output::Verbosity;
 use crate::cli::{CommandLine, Refusal};
 use crate::daemon::feed::{Feed, Wait};
 use crate::help::{is_framed, paragraph};
@@ -309,20 +310,6 @@ impl Launcher {
         let frames = if verbose { Frames::All } else { Frames::OfTheProgram };
         let stacks = at_limit.stack_traces.then_some(frames);
         self.jobs.iter_mut().for_each(|job| job.nodes.begin_census(stacks));
-    }
-
-    fn end_at_limit(&mut self, limit: Duration) {
-        let hint = match self.at_limit() {
-            AtTimeLimit { stack_traces: false, state: false } => "timeout-hint",
-            AtTimeLimit { stack_traces: false, .. } => "timeout-hint-stacks",
-            AtTimeLimit { state: false, .. } => "timeout-hint-state",
-            _ => "timeout-hint-none",
-        };
-        let hint = crate::help::section(hint).unwrap_or_default();
-        self.report(&paragraph("timeout", &[&limit.as_secs().to_string(), hint]));
-        self.decide(libc::ETIMEDOUT as u8);
-        self.interrupted = true;
-        self.end(GRACE_AFTER_FAILURE);
     }
 
     /// A job has not started in time.

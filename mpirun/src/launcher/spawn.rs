@@ -7,20 +7,16 @@
 //! **Birth.** Until the process that asked is connected with the job, whatever goes wrong with it is the answer to the question, and
 //! no failure of anything else. From then on it is a job like any other, connected with the one that asked.
 
-use super::coming::{Arrived, Coming};
-use super::nodes;
-use super::running::{Birth, Running};
-use super::slots::Count;
+use super::coming::Arrived;
+use super::running::Birth;
+use super::slots::{Count, Waiting};
 use super::state::{GRACE_AFTER_FAILURE, Launcher, milliseconds};
-use super::suspects::Suspects;
-use super::verdict::Verdict;
-use crate::help::{paragraph, unframed};
-use crate::link::{Ending, FromNode, Mpi, ToNode, portion};
-use crate::plan::spawned::{self, Known, Prepared};
+use crate::help::paragraph;
+use crate::link::{Ending, FromNode, Mpi, ToNode};
+use crate::plan::spawned::Prepared;
 use crate::remote::hub::Gathered;
-use crate::remote::start;
 use oxmpi_wireup::jobs::{JobsReply, JobsRequest, NameVerb, SpawnRequest};
-use std::collections::BTreeMap;
+use std::time::Instant;
 
 /// Most names of services.
 const SERVICES: usize = 1 << 16;
@@ -56,6 +52,43 @@ impl Launcher {
         }
     }
 
+    /// Plans a job, and starts it or the daemons that it needs first. One that lacks slots of processes that may be about to end waits for
+    /// those. An error is a paragraph for the user.
+    fn spawn(&mut self, birth: Birth, request: SpawnRequest) -> Result<(), String> {
+        let why = match self.plan(birth, &request, Count::All) {
+            Ok(prepared) => {
+                self.universe.names = prepared.plan.names.clone();
+                return self.begin(birth, request, prepared);
+            }
+            Err(why) => why,
+        };
+        // With no limit of slots there is nothing to wait for, and no second plan differs from the first.
+        if self.in_use(birth.job, Count::All) == self.in_use(birth.job, Count::WithoutParted) {
+            return Err(why);
+        }
+        self.plan(birth, &request, Count::WithoutParted).map_err(|_| why.clone())?;
+        self.waiting.add(birth, request, why);
+        Ok(())
+    }
+
+    /// Looks at questions that wait, where processes have ended or time has passed.
+    fn serve_waiting(&mut self) {
+        let now = Instant::now();
+        for waiting in self.waiting.take_due(now) {
+            match self.plan(waiting.birth, &waiting.request, Count::All) {
+                Ok(prepared) => {
+                    let Waiting { birth, request, .. } = waiting;
+                    self.universe.names = prepared.plan.names.clone();
+                    if let Err(why) = self.begin(birth, request, prepared) {
+                        self.refuse(birth, &why);
+                    }
+                }
+                Err(_) if waiting.has_time(now) => self.waiting.keep_waiting(waiting),
+                Err(_) => self.refuse(waiting.birth, &waiting.why),
+            }
+        }
+    }
+
     /// Publishes, takes back or looks up the name of a service.
     fn name(&mut self, verb: NameVerb, service: String, port: String) -> Option<String> {
         match verb {
@@ -69,32 +102,6 @@ impl Launcher {
                 Some(String::new())
             }
         }
-    }
-
-    /// Tells a rank of a job, if that is still there.
-    fn answer(&mut self, job: u64, rank: u32, reply: JobsReply) {
-        if let Some(job) = self.jobs.iter_mut().find(|other| other.id == job) {
-            job.nodes.tell_of(rank, &ToNode::Jobs { rank, reply });
-        }
-    }
-
-    /// The job that a process has asked for comes to nothing; `why` is a paragraph for the user.
-    pub(super) fn refuse(&mut self, birth: Birth, why: &str) {
-        let why = unframed(why).to_owned();
-        self.answer(birth.job, birth.rank, JobsReply::NotStarted { id: birth.question, why });
-    }
-
-    /// Starts a planned job, or the daemons that it needs elsewhere.
-    pub(super) fn begin(
-        &mut self,
-        birth: Birth,
-        request: SpawnRequest,
-        prepared: Prepared,
-    ) -> Result<(), String> {
-        let Some(daemons) = &prepared.request else { return self.launch(prepared, birth, None) };
-        let hub = start::begin(daemons, self.universe.secret.clone(), Some(self.mask))?;
-        self.underway.await_daemons(Coming { birth, request, prepared, hub });
-        Ok(())
     }
 
     /// Gives jobs that wait for daemons a turn, and starts those that need not wait any more.
@@ -143,94 +150,6 @@ impl Launcher {
                 Err(why)
             }
         }
-    }
-
-    /// Plans a job from the slots that are left, with these in use. A plan that is carried out makes the names of its nodes known.
-    pub(super) fn plan(
-        &self,
-        birth: Birth,
-        request: &SpawnRequest,
-        count: Count,
-    ) -> Result<Prepared, String> {
-        let asking = self.jobs.iter().find(|job| job.id == birth.job);
-        let Some(asking) = asking.filter(|job| !self.interrupted && !job.stillborn) else {
-            return Err("mpirun is ending its jobs".into());
-        };
-        let in_use = self.in_use(birth.job, count);
-        let app = asking.program_of(birth.rank).or(self.line.apps.first()).ok_or("the job has no program")?;
-        let known = Known {
-            first: &self.line,
-            app,
-            names: &self.universe.names,
-            granted: &self.universe.granted,
-            in_use: &in_use,
-            universe: self.universe.size,
-            tree: self.universe.tree,
-            secret: &self.universe.secret,
-            interactive: self.interactive,
-            facts: &self.universe.facts,
-        };
-        spawned::plan(&known, request)
-    }
-
-    /// Starts the daemons of a planned job that are not there yet, and tells all what to do.
-    fn launch(&mut self, prepared: Prepared, birth: Birth, gathered: Option<Gathered>) -> Result<(), String> {
-        let Prepared { plan, counts, .. } = prepared;
-        let asking = self.jobs.iter().find(|job| job.id == birth.job);
-        let app = asking.and_then(|job| job.program_of(birth.rank)).or(self.line.apps.first());
-        let app = app.cloned().ok_or("the job has no program")?;
-        let programs = counts.into_iter().map(|count| (app.clone(), count)).collect();
-        for warning in &plan.warnings {
-            self.report(warning);
-        }
-        let (size, base) = (plan.launch.map.size(), self.universe.next);
-        let next = base.checked_add(size).ok_or("mpirun has started more processes than it can number")?;
-        let (map, names) = (plan.launch.map.clone(), plan.launch.node_names.clone());
-        let name_of = |rank| map.node_of(rank).map(|node| names[node as usize].clone()).unwrap_or_default();
-        let of_rank =
-            |place: &crate::link::Place| plan.launch.programs[place.program as usize].program.clone();
-        let of_ranks: Vec<_> = plan.launch.places.iter().map(of_rank).collect();
-        let launches = plan.split();
-        let libraries = (!self.line.job.no_prefix).then(crate::settings::own_libraries).flatten();
-        let hosts: Vec<String> = match &gathered {
-            None => (0..size).map(|_| plan.hostname.clone()).collect(),
-            Some(_) => (0..size).map(name_of).collect(),
-        };
-        let daemons =
-            nodes::start(&launches, &names, &plan.machines, gathered, libraries.as_deref(), Some(self.mask));
-        let daemons = daemons.map_err(|why| paragraph("no-daemon", &[&why.reason, &why.looked_at]))?;
-        self.output
-            .add_job(self.universe.jobs, base, size, &name_of)
-            .map_err(|why| paragraph("output-file", &[&why]))?;
-        self.table.add(&hosts, &of_ranks);
-        let on_nodes = plan.on_nodes();
-        let portion = portion(launches.iter().map(|launch| launch.local_ranks.len()).max().unwrap_or(1));
-        let id = plan.launch.job_id;
-        let (nodes, feed) = daemons.launch(launches, map.clone())?;
-        for (name, slots) in plan.granted {
-            if !self.universe.granted.iter().any(|(known, _)| *known == name) {
-                self.universe.granted.push((name, slots));
-            }
-        }
-        (self.universe.next, self.universe.jobs) = (next, self.universe.jobs + 1);
-        self.jobs.push(Running {
-            nodes,
-            verdict: Verdict::new(of_ranks, size, plan.permits_singletons),
-            suspects: Suspects::default(),
-            feed,
-            id,
-            base,
-            size,
-            portion,
-            started: BTreeMap::new(),
-            programs,
-            on_nodes,
-            birth: Some(birth),
-            start_by: self.start_by(),
-            stillborn: false,
-            links: BTreeMap::new(),
-        });
-        Ok(())
     }
 
     /// All processes of a job run: whoever asked for it is told.

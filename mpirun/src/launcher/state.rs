@@ -8,7 +8,7 @@ use super::sink::{self, Credit};
 use super::slots::Queue;
 use crate::cli::CommandLine;
 use crate::cli::output::AtTimeLimit;
-use crate::help::paragraph;
+use crate::help::{paragraph, section};
 use crate::link::{Stream, ToNode};
 use crate::plan::NamedNodes;
 use crate::remote::facts::NodeFacts;
@@ -91,6 +91,21 @@ impl Launcher {
 
     pub(super) fn end(&mut self, grace: Duration) {
         self.tell_all(&ToNode::Terminate { grace_ms: milliseconds(grace) });
+    }
+
+    /// The time limit has passed, and everything that is to be told before the end has been.
+    pub(super) fn end_at_limit(&mut self, limit: Duration) {
+        let hint = match self.at_limit() {
+            AtTimeLimit { stack_traces: false, state: false } => "timeout-hint",
+            AtTimeLimit { stack_traces: false, .. } => "timeout-hint-stacks",
+            AtTimeLimit { state: false, .. } => "timeout-hint-state",
+            _ => "timeout-hint-none",
+        };
+        let hint = section(hint).unwrap_or_default();
+        self.report(&paragraph("timeout", &[&limit.as_secs().to_string(), hint]));
+        self.decide(libc::ETIMEDOUT as u8);
+        self.interrupted = true;
+        self.end(GRACE_AFTER_FAILURE);
     }
 
     /// Until when a job that is started now may take to start.

@@ -2,6 +2,7 @@
 
 use super::fields::{os, put_list, text};
 use super::kinds::JOB;
+use super::place::Place;
 use super::runs::{put_places, take_places};
 use super::stdin::Stdin;
 use crate::remote::doors::Doors;
@@ -66,15 +67,6 @@ pub struct Program {
     pub unset: Vec<OsString>,
     /// Set on top of that.
     pub environment: Vec<(OsString, OsString)>,
-}
-
-/// Where a rank of a node runs.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
-    /// Index into the programs.
-    pub program: u32,
-    /// Processors it may run on; an empty list binds to nothing.
-    pub processors: Vec<u32>,
 }
 
 impl Launch {

@@ -2,7 +2,7 @@
 //! the number of its ranks.
 
 use super::fields::put_list;
-use super::launch::Place;
+use super::place::Place;
 use oxmpi_wireup::frame::{Builder, Fields, Malformed};
 use oxmpi_wireup::runs;
 

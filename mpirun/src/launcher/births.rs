@@ -2,7 +2,7 @@
 
 use super::coming::Coming;
 use super::nodes;
-use super::running::{Birth, Running, connected};
+use super::running::{Birth, Running};
 use super::slots::Count;
 use super::state::Launcher;
 use super::suspects::Suspects;
@@ -20,7 +20,7 @@ impl Launcher {
     pub(super) fn in_use(&self, asking: u64, count: Count) -> BTreeMap<String, u32> {
         let counts = |at: &usize| match count {
             Count::All => true,
-            Count::WithoutParted => self.jobs[*at].id == asking || connected(&self.jobs, *at).len() > 1,
+            Count::Own => self.jobs[*at].id == asking,
         };
         let running = (0..self.jobs.len()).filter(counts).map(|at| self.jobs[at].on_nodes.clone());
         let coming = self.underway.plans().map(|prepared| prepared.plan.on_nodes());

@@ -1,15 +1,15 @@
 //! Slots of processes that are about to end.
 //!
-//! A slot is free when mpirun hears that its process has ended. A process that has parted from all other jobs is often about to do so: a program
-//! that starts a job, parts from it and starts the next one asks before that. So a question that is refused for want of such a process's slot waits for
-//! the ends of processes, up to [`PATIENCE`], and is answered then.
+//! A slot is free when mpirun hears that its process has ended. A program that starts a job, parts from it and starts the next one asks before that, and before all ranks
+//! on both sides have told that they have parted. So a question that is refused for want of other jobs' slots waits for the ends of processes, up to
+//! [`PATIENCE`], and is answered then.
 
 use super::running::Birth;
 use oxmpi_wireup::jobs::SpawnRequest;
 use std::time::{Duration, Instant};
 
-/// How long slots of jobs that are connected with nobody are waited for. Such a job may as well run for long.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long slots of other jobs are waited for. Such a job may as well run for long.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A question that waits for slots.
 #[derive(Debug)]
@@ -76,6 +76,6 @@ impl Queue {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Count {
     All,
-    /// All but those of jobs that are connected with no other and have not asked.
-    WithoutParted,
+    /// Those of the job that has asked.
+    Own,
 }

@@ -52,7 +52,7 @@ impl Launcher {
         }
     }
 
-    /// Plans a job, and starts it or the daemons that it needs first. One that lacks slots of processes that may be about to end waits for
+    /// Plans a job, and starts it or the daemons that it needs first. One that lacks slots of other jobs, whose processes may be about to end, waits for
     /// those. An error is a paragraph for the user.
     fn spawn(&mut self, birth: Birth, request: SpawnRequest) -> Result<(), String> {
         let why = match self.plan(birth, &request, Count::All) {
@@ -63,10 +63,10 @@ impl Launcher {
             Err(why) => why,
         };
         // With no limit of slots there is nothing to wait for, and no second plan differs from the first.
-        if self.in_use(birth.job, Count::All) == self.in_use(birth.job, Count::WithoutParted) {
+        if self.in_use(birth.job, Count::All) == self.in_use(birth.job, Count::Own) {
             return Err(why);
         }
-        self.plan(birth, &request, Count::WithoutParted).map_err(|_| why.clone())?;
+        self.plan(birth, &request, Count::Own).map_err(|_| why.clone())?;
         self.waiting.add(birth, request, why);
         Ok(())
     }

@@ -211,6 +211,24 @@ impl<B: Behaviour> Filesystem for Served<B> {
         answer!(reply, self.behaviour.flush(ino.0), () => reply.ok());
     }
 
+    fn fallocate(
+        &self,
+        _: &Request,
+        ino: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        length: u64,
+        _: i32,
+        reply: ReplyEmpty,
+    ) {
+        let had = self.behaviour.length(ino.0);
+        let given = had.and_then(|had| match offset + length {
+            end if end > had => self.behaviour.resize(ino.0, end),
+            _ => Ok(()),
+        });
+        answer!(reply, given, () => reply.ok());
+    }
+
     fn release(
         &self,
         _: &Request,

@@ -125,7 +125,8 @@ fn many_jobs_leave_nothing_behind() {
         });
         println!("{btl}, after {}: {before:?}\nafter {jobs}: {after:?}", jobs / 8);
         for (at, (a, b)) in after.iter().zip(&before).enumerate() {
-            assert!(a.threads <= b.threads, "threads of {}: {a:?}, before {b:?}", all[at].name);
+            // A transport's threads begin at the first long wait, too.
+            assert!(a.threads <= b.threads + 3, "threads of {}: {a:?}, before {b:?}", all[at].name);
             // A process that was talked to leaves a peer of the PML and its transport, 1 to 2 KiB, with those who did.
             let few = if at == 2 { 1024 + 2 * jobs as i64 } else { 1024 };
             assert!(a.memory - b.memory < few, "KiB of {}: {a:?}, before {b:?}", all[at].name);

@@ -1,9 +1,10 @@
 /* Contracts of components, for authors who write C or C++: the descriptor, the host's tables, and the tables of
- * transports (BTL), messaging (PML), collectives (COLL) and one-sided communication (OSC).
+ * transports (BTL), messaging (PML), collectives (COLL), one-sided communication (OSC) and files (FS, FBTL, FCOLL).
  *
- * Generated from framework/{mca,btl,pml,coll,osc,datatype}; do not edit. The comments are those of the Rust source,
+ * Generated from framework/{mca,btl,pml,coll,osc,datatype,fs,fbtl,fcoll}; do not edit. The comments are those of the Rust source,
  * where names are written without `oxmpi_`; a field that would be a keyword has a `_` behind.
- * docs/adding-a-btl.md and docs/adding-an-osc.md are the guides, docs/abi.md the promise.
+ * docs/adding-a*.md are the guides, docs/abi.md the promise. The descriptions of the contracts of files stand at the
+ * heads of framework/{fs,fbtl,fcoll}/src/lib.rs.
  *
  * A component is a shared object lib<framework>_<name>.so that exports one function,
  *     const oxmpi_descriptor *oxmpi_component_<framework>_<name>(void);
@@ -32,14 +33,23 @@ extern "C" {
 #define OXMPI_PML_TABLE_VERSION 3
 #define OXMPI_COLL_TABLE_VERSION 1
 #define OXMPI_OSC_TABLE_VERSION 1
+#define OXMPI_FS_TABLE_VERSION 1
+#define OXMPI_FBTL_TABLE_VERSION 1
+#define OXMPI_FCOLL_TABLE_VERSION 1
 #define OXMPI_BTL_FRAMEWORK "btl"
 #define OXMPI_BTL_VERSION { 3, 0, 0 }
 #define OXMPI_PML_FRAMEWORK "pml"
 #define OXMPI_PML_VERSION { 3, 0, 0 }
 #define OXMPI_COLL_FRAMEWORK "coll"
-#define OXMPI_COLL_VERSION { 2, 2, 0 }
+#define OXMPI_COLL_VERSION { 2, 3, 0 }
 #define OXMPI_OSC_FRAMEWORK "osc"
 #define OXMPI_OSC_VERSION { 1, 2, 0 }
+#define OXMPI_FS_FRAMEWORK "fs"
+#define OXMPI_FS_VERSION { 1, 0, 0 }
+#define OXMPI_FBTL_FRAMEWORK "fbtl"
+#define OXMPI_FBTL_VERSION { 1, 0, 0 }
+#define OXMPI_FCOLL_FRAMEWORK "fcoll"
+#define OXMPI_FCOLL_VERSION { 1, 0, 0 }
 
 typedef struct oxmpi_str_ref oxmpi_str_ref;
 typedef struct oxmpi_version oxmpi_version;
@@ -123,6 +133,26 @@ typedef struct oxmpi_win_counts oxmpi_win_counts;
 typedef struct oxmpi_osc_table oxmpi_osc_table;
 typedef struct oxmpi_osc_window oxmpi_osc_window;
 typedef struct oxmpi_osc_module oxmpi_osc_module;
+typedef struct oxmpi_path_facts oxmpi_path_facts;
+typedef struct oxmpi_open_file oxmpi_open_file;
+typedef struct oxmpi_fs_file oxmpi_fs_file;
+typedef struct oxmpi_file_range oxmpi_file_range;
+typedef struct oxmpi_fs_table oxmpi_fs_table;
+typedef struct oxmpi_fs_module oxmpi_fs_module;
+typedef struct oxmpi_file_bell oxmpi_file_bell;
+typedef struct oxmpi_file_operation oxmpi_file_operation;
+typedef struct oxmpi_file_facts oxmpi_file_facts;
+typedef struct oxmpi_file_piece oxmpi_file_piece;
+typedef struct oxmpi_file_transfer oxmpi_file_transfer;
+typedef struct oxmpi_fbtl_table oxmpi_fbtl_table;
+typedef struct oxmpi_fbtl_module oxmpi_fbtl_module;
+typedef struct oxmpi_file_layout oxmpi_file_layout;
+typedef struct oxmpi_file_access oxmpi_file_access;
+typedef struct oxmpi_fcoll_services oxmpi_fcoll_services;
+typedef struct oxmpi_file_plan oxmpi_file_plan;
+typedef struct oxmpi_fcoll_table oxmpi_fcoll_table;
+typedef struct oxmpi_fcoll_facts oxmpi_fcoll_facts;
+typedef struct oxmpi_fcoll_module oxmpi_fcoll_module;
 
 /* A status code. Zero is success; every failure is negative. */
 typedef int32_t oxmpi_status;
@@ -2042,6 +2072,8 @@ struct oxmpi_coll_comm {
 #define OXMPI_COLL_PART_LEADERS 1
 /* The ranks with this rank's number on their nodes. */
 #define OXMPI_COLL_PART_ACROSS 2
+/* All ranks, in their order: for collectives that a component hands on to those below it. Hosts of coll 2.2 answer BAD_PARAM. */
+#define OXMPI_COLL_PART_ALL 3
 
 /* Collectives by number: their places in `CollTable`. */
 /* MPI_Barrier. */
@@ -2197,6 +2229,11 @@ struct oxmpi_coll_services {
     /* Writes down a step that writes further steps when the plan has come to it, from what was received until then. For plans only;
      * elsewhere NOT_SUPPORTED. Hosts of coll 2.0 do not have it: see `CollServices::can_extend`. */
     oxmpi_status (*extend)(const oxmpi_coll_comm *, oxmpi_extend_fn f, void *ctx);
+    /* Runs a collective of a part, as `call` does, for a rank whose data did not come: the rank takes part in all messages of the collective, and
+     * each that it would send ends its receive with `error`, as `send_failure` says. So the others do not wait for it, and hear that what they get is
+     * not known. It receives what others send. Answers as `call`, or BAD_PARAM: `error` is none. In plans NOT_SUPPORTED. Hosts of coll 2.2 do not have
+     * it: see `CollServices::can_lose`. */
+    oxmpi_status (*call_lost)(const oxmpi_coll_comm *view, uint32_t which, const oxmpi_coll_args *args, oxmpi_status error);
 };
 
 /* Sentinel for MPI_IN_PLACE in buffer arguments. */
@@ -2726,6 +2763,424 @@ struct oxmpi_osc_module {
     oxmpi_status (*threads_begin)(void *);
     /* Ends the component and frees `state`: the last call, when no window is left. A failure is logged. */
     oxmpi_status (*finalize)(void *);
+};
+
+/* Facts that the host knows of a path before it is opened; valid during the call. */
+struct oxmpi_path_facts {
+    /* Bytes of this struct as the host was built with it. */
+    uint32_t size;
+    /* 1: the user has named the component, by a prefix or a parameter, and a low priority does not matter. */
+    uint32_t named;
+    /* The path without prefix. Like all texts here it need not be UTF-8: bytes of the system. */
+    oxmpi_str_ref path;
+    /* The number of the file system's type as `statfs` answers it for the file, or for its folder where there is no file yet; 0: neither can be asked. */
+    uint64_t magic;
+    /* The mount's type, source and options, as `/proc/self/mountinfo` has them, those of mount and superblock joined by a comma; empty: not known. */
+    oxmpi_str_ref fs_type;
+    /* Device or server of the mount. */
+    oxmpi_str_ref source;
+    /* Options of the mount. */
+    oxmpi_str_ref options;
+};
+
+/* Bits of `OpenFile::mode`. They stand for the modes of MPI 5.0 §14.2.1, in numbers of this contract: those of `mpi.h` are the C interface's. */
+/* MPI_MODE_CREATE. */
+#define OXMPI_FS_MODE_CREATE 1
+/* MPI_MODE_RDONLY. */
+#define OXMPI_FS_MODE_RDONLY 2
+/* MPI_MODE_WRONLY. */
+#define OXMPI_FS_MODE_WRONLY 4
+/* MPI_MODE_RDWR. */
+#define OXMPI_FS_MODE_RDWR 8
+/* MPI_MODE_DELETE_ON_CLOSE. */
+#define OXMPI_FS_MODE_DELETE_ON_CLOSE 16
+/* MPI_MODE_UNIQUE_OPEN. */
+#define OXMPI_FS_MODE_UNIQUE_OPEN 32
+/* MPI_MODE_EXCL. */
+#define OXMPI_FS_MODE_EXCL 64
+/* MPI_MODE_APPEND. */
+#define OXMPI_FS_MODE_APPEND 128
+/* MPI_MODE_SEQUENTIAL. */
+#define OXMPI_FS_MODE_SEQUENTIAL 256
+
+/* How a file is to be opened; valid during the call. Values of hints are 0 where nothing was asked for. */
+struct oxmpi_open_file {
+    /* Bytes of this struct as the host was built with it. */
+    uint32_t size;
+    /* Bits of `mode`. CREATE and EXCL are the creating rank's alone: in other ranks, and in a later open of the same rank, the host has taken them
+     * out. A component looks at CREATE, EXCL and the three of access. */
+    uint32_t mode;
+    /* The path without prefix. */
+    oxmpi_str_ref path;
+    /* Permissions of a new file (hint `file_perm`), before the process's mask. */
+    uint32_t permissions;
+    /* Devices to stripe a new file over (hint `striping_factor`). */
+    uint32_t striping_factor;
+    /* Bytes of a stripe of a new file (hint `striping_unit`). */
+    uint64_t striping_unit;
+    /* The first device of a new file (hint `start_iodevice`) plus 1. */
+    uint32_t first_device;
+    /* 1: reads past the system's cache (hint `direct_read`), where the file system can. */
+    uint32_t direct_read;
+    /* 1: writes past it (hint `direct_write`). */
+    uint32_t direct_write;
+    /* Must be 0. */
+    uint32_t reserved;
+    /* The host's facts of the path on this node, as `FsModule::query` gets it: the options of the mount decide what can be told in `FsFile::keeps`. */
+    const oxmpi_path_facts *facts;
+};
+
+/* Bits of `FsFile::keeps`. */
+/* Byte-range locks exclude other processes of this node. */
+#define OXMPI_FS_KEEPS_LOCKS_HERE 1
+/* Byte-range locks exclude processes of all nodes. */
+#define OXMPI_FS_KEEPS_LOCKS 2
+/* Any other node reads afterwards what one has written. */
+#define OXMPI_FS_KEEPS_COHERENT 4
+/* To take a lock reads the file anew, and to give it back writes what was changed (as NFS does): it is how nodes see each other's data. */
+#define OXMPI_FS_KEEPS_LOCK_REVALIDATES 8
+/* Space can be had ahead without writing (`super::FsTable::preallocate`). */
+#define OXMPI_FS_KEEPS_PREALLOCATES 16
+
+/* An open file, and what can be relied upon. */
+struct oxmpi_fs_file {
+    /* Bytes of this struct as the host was built with it; a component writes no field behind that. */
+    uint32_t size;
+    /* Descriptor for data; valid until the file is closed. */
+    int32_t fd;
+    /* First argument of the functions of `FsTable` behind `open`. */
+    void *file;
+    /* Bits of `keeps`. */
+    uint32_t keeps;
+    /* Devices that the file is striped over; 0: not known, or it is not striped. */
+    uint32_t striping_factor;
+    /* Bytes of a stripe; 0 likewise. */
+    uint64_t striping_unit;
+    /* Bytes by which ranks had better part a file, so that no two write in one unit: the stripe, the block, the page. At least 1. */
+    uint64_t block;
+    /* The number of the first device plus 1; 0: not known. */
+    uint32_t first_device;
+    /* A second descriptor that passes the system's cache by, -1: none. Offsets, lengths and addresses on it are multiples of `direct_unit`. */
+    int32_t direct_fd;
+    /* See `direct_fd`. */
+    uint64_t direct_unit;
+    /* Bits of `mode`: RDONLY and WRONLY where the direct descriptor is for these, RDWR for both; 0: none. */
+    uint32_t direct_for;
+    /* Must be 0. */
+    uint32_t reserved;
+    /* Why a bit of `keeps` is missing, as one clause for people that names the mount's option or type; empty where none is. Valid until the file is closed. */
+    oxmpi_str_ref because;
+};
+
+/* A range of a file to be locked. */
+struct oxmpi_file_range {
+    /* First byte. */
+    uint64_t offset;
+    /* Number of bytes; 0: up to whatever the end of the file becomes. */
+    uint64_t len;
+};
+
+/* Kinds of `FsTable::lock`. */
+/* For readers, who do not exclude each other. */
+#define OXMPI_FS_LOCK_SHARED 1
+/* For a writer. */
+#define OXMPI_FS_LOCK_EXCLUSIVE 2
+
+/* Functions of a module. All but the two with `path` take an open file. */
+struct oxmpi_fs_table {
+    /* Bytes of this table as the component was built with it, a multiple of 8. */
+    uint32_t size;
+    /* `TABLE_VERSION`. */
+    uint32_t version;
+    /* Opens a file in this process alone: what ranks agree upon is the host's. A `crate::error::system` code: the file is not open, and nothing was
+     * made unless it was to be created. A hint that the file system has no use for is passed over. */
+    oxmpi_status (*open)(void *state, const oxmpi_open_file *how, oxmpi_fs_file *out);
+    /* Closes it, whatever it answers; data may have been lost where that is a failure. Locks of the file are gone. */
+    oxmpi_status (*close)(void *file);
+    /* MPI_File_delete in this process. */
+    oxmpi_status (*delete_)(void *state, oxmpi_str_ref path);
+    /* The file's length in bytes, as other nodes have made it. */
+    oxmpi_status (*length)(void *file, uint64_t *out);
+    /* Cuts or extends the file to that length. */
+    oxmpi_status (*resize)(void *file, uint64_t bytes);
+    /* Has space for the first `bytes` bytes ready, the file at least that long, and what was written as it was. NOT_SUPPORTED: the host writes. */
+    oxmpi_status (*preallocate)(void *file, uint64_t bytes);
+    /* Writes everything to the device, and has what other processes wrote and made durable read from now on (MPI_File_sync). */
+    oxmpi_status (*sync)(void *file);
+    /* Takes a lock (one of `lock`), or changes the kind of one. PENDING: another description holds one that excludes it, and nothing was changed.
+     * NOT_SUPPORTED: the file system has no locks. It does not wait. */
+    oxmpi_status (*lock)(void *file, const oxmpi_file_range *range, uint32_t kind);
+    /* Gives back the locks of a range; OK also where there was none. */
+    oxmpi_status (*unlock)(void *file, const oxmpi_file_range *range);
+    /* Forgets what the system keeps of a range without having asked the server; what this process wrote has been written before (`sync`).
+     * OK where nothing is kept. The host calls it under a lock, in atomic mode on several nodes, where neither `keeps::COHERENT` nor
+     * `keeps::LOCK_REVALIDATES` is told; `sync` sees to it by itself. */
+    oxmpi_status (*refresh)(void *file, const oxmpi_file_range *range);
+};
+
+/* The module of an fs component as its `open` returns it. */
+struct oxmpi_fs_module {
+    /* Bytes of this struct as the component was built with it. */
+    uint32_t size;
+    /* 0. */
+    uint32_t reserved;
+    /* First argument of `query`, `finalize`, and of the functions of `table` that have it. */
+    void *state;
+    /* Not null, valid until `finalize`. */
+    const oxmpi_fs_table *table;
+    /* Looks at a path, and answers the priority to serve it with. NOT_AVAILABLE: does not serve such a file system. It makes and changes nothing. */
+    oxmpi_status (*query)(void *state, const oxmpi_path_facts *facts, int32_t *priority);
+    /* Ends the component and frees `state`: the last call, when all files are closed. */
+    void (*finalize)(void *state);
+};
+
+/* The host's bell: a word on which those sleep who wait for operations. Valid until the file that was opened with it is closed. */
+struct oxmpi_file_bell {
+    /* The word; whoever ends an operation adds 1. */
+    const oxmpi_waking_word *word;
+    /* Wakes the word's sleepers; any thread, with locks held or not. */
+    oxmpi_status (*wake)(void *ctx, const oxmpi_waking_word *word);
+    /* First argument of `wake`. */
+    void *ctx;
+};
+
+/* The state of one transfer: made by the host, in memory that does not move, and the component's from `submit` to its end. */
+struct oxmpi_file_operation {
+    uint32_t ended;
+    int32_t status;
+    uint64_t bytes;
+    /* The component's own while the operation is under way; zero before. */
+    uint64_t own[6];
+};
+
+/* An open file as a component gets it, from the file system component's answer. */
+struct oxmpi_file_facts {
+    /* Bytes of this struct as the host was built with it. */
+    uint32_t size;
+    /* Descriptor for data, open for reading or writing as the file's mode says. */
+    int32_t fd;
+    /* Descriptor that passes the system's cache by, -1: none; `oxmpi_fs::FsFile` says for what. */
+    int32_t direct_fd;
+    /* Bits of `oxmpi_fs::mode` for which the direct descriptor is. */
+    uint32_t direct_for;
+    /* Offsets, lengths and addresses on it are multiples of this. */
+    uint64_t direct_unit;
+    /* Bits of `oxmpi_fs::keeps`. */
+    uint32_t keeps;
+    /* Bits of `oxmpi_fs::mode`. */
+    uint32_t mode;
+    /* Number of the file system's type (`statfs`), 0: not known. */
+    uint64_t magic;
+    /* The host's bell; the pointer is valid during the call, the bell until the file is closed. */
+    const oxmpi_file_bell *bell;
+};
+
+/* One piece: bytes that lie together in the file and in memory. */
+struct oxmpi_file_piece {
+    /* Offset of the first byte from the beginning of the file. */
+    uint64_t offset;
+    /* Address of the first byte; written by reads. */
+    uint8_t *memory;
+    /* Number of bytes; may be 0, and more than a system call takes. */
+    uint64_t len;
+};
+
+/* Directions and flags of a `Transfer`. */
+/* Data goes from the file to memory. */
+#define OXMPI_FBTL_TRANSFER_READ 0
+/* Data goes from memory to the file. */
+#define OXMPI_FBTL_TRANSFER_WRITE 1
+/* A flag: the caller waits for the end and has nothing else to do; the operation may have ended when `submit` returns. */
+#define OXMPI_FBTL_TRANSFER_NOW 1
+/* A flag of reads: the holes between pieces may be read too, into memory of the component, where that is faster. */
+#define OXMPI_FBTL_TRANSFER_SIEVE 2
+
+/* A list of pieces to be transferred. It, the list and the memory stay as they are until the operation has ended. */
+struct oxmpi_file_transfer {
+    /* Bytes of this struct as the host was built with it. */
+    uint32_t size;
+    /* `transfer::READ` or `transfer::WRITE`. */
+    uint32_t what;
+    /* Bits: `transfer::NOW`, `transfer::SIEVE`. */
+    uint32_t flags;
+    /* Must be 0. */
+    uint32_t reserved;
+    /* The pieces. */
+    const oxmpi_file_piece *pieces;
+    /* Number of pieces; may be 0. */
+    size_t num_pieces;
+    /* Bytes that may be used at once for sieving (hint `ind_rd_buffer_size`); 0: the component's own measure. */
+    uint64_t sieve_bytes;
+};
+
+/* Functions of a module. */
+struct oxmpi_fbtl_table {
+    /* Bytes of this table as the component was built with it, a multiple of 8. */
+    uint32_t size;
+    /* `TABLE_VERSION`. */
+    uint32_t version;
+    /* Prepares for a file; `*out` is the first argument of `submit` and `close`. */
+    oxmpi_status (*open)(void *state, const oxmpi_file_facts *facts, void **out);
+    /* Ends what `open` prepared; no operation of the file is under way. The descriptors are still open. A thread that has just ended an operation may still be ringing the bell: it has
+     * done so before this returns. */
+    void (*close)(void *file);
+    /* Takes a transfer. OK: it is under way, or has ended. NO_RESOURCE: the queue is full, nothing was taken, and the caller offers it again when an operation
+     * has ended. Other failures of the data are the operation's, not of this call. BAD_PARAM: of another file or direction than there is. */
+    oxmpi_status (*submit)(void *file, const oxmpi_file_transfer *transfer, const oxmpi_file_operation *operation);
+    /* Asks for an early end of an operation that is under way: it ends as ever, and with NOT_AVAILABLE if that was early. Does not wait. */
+    void (*cancel)(void *file, const oxmpi_file_operation *operation);
+    /* Looks for completions, and ends their operations: how many. */
+    uint32_t (*harvest)(void *state);
+    /* A descriptor that is readable when `harvest` has something to do; -1: never. `harvest` makes it quiet again. */
+    int32_t (*event_fd)(void *state);
+};
+
+/* The module of an fbtl component as its `open` returns it. */
+struct oxmpi_fbtl_module {
+    /* Bytes of this struct as the component was built with it. */
+    uint32_t size;
+    /* 0. */
+    uint32_t reserved;
+    /* First argument of `query`, `finalize`, and of the functions of `table` that have it. */
+    void *state;
+    /* Not null, valid until `finalize`. */
+    const oxmpi_fbtl_table *table;
+    /* Looks at an open file, and answers the priority to serve it with. NOT_AVAILABLE: cannot serve it. */
+    oxmpi_status (*query)(void *state, const oxmpi_file_facts *facts, int32_t *priority);
+    /* Ends the component and frees `state`: the last call, when all files are closed. */
+    void (*finalize)(void *state);
+};
+
+/* Facts that are equal in all ranks of a file: valid from `open` or the last `set_view` of the file on. */
+struct oxmpi_file_layout {
+    /* Bytes of this struct as the host was built with it. */
+    uint32_t size;
+    /* Number of `aggregators`, at least 1. */
+    uint32_t num_aggregators;
+    /* The ranks that transfer for others, each once, in the order of their domains. */
+    const uint32_t *aggregators;
+    /* Bytes by which aggregators part the file, a multiple of the file system's block: byte `b` belongs to aggregator `b / unit % num_aggregators` for as
+     * long as the layout is valid, so that no two nodes write in one block. */
+    uint64_t unit;
+    /* Bytes that an aggregator may use at once for a round (hint `cb_buffer_size`), at least `unit`. */
+    uint64_t buffer;
+    /* One of `want` for reads: hint `romio_cb_read` and its kin. */
+    uint32_t read;
+    /* The same for writes. */
+    uint32_t write;
+    /* Bits of `oxmpi_fs::keeps`. */
+    uint32_t keeps;
+    /* Must be 0. */
+    uint32_t reserved;
+};
+
+/* Answers to whether accesses are to go by aggregators. */
+/* The component decides, by the accesses. */
+#define OXMPI_FCOLL_WANT_AUTOMATIC 0
+/* Always. */
+#define OXMPI_FCOLL_WANT_ALWAYS 1
+/* Never: each rank transfers its own. */
+#define OXMPI_FCOLL_WANT_NEVER 2
+
+/* A rank's own access: a part of its view, and memory.
+ * 
+ * The data of a view is that of type `filetype`, repeated from `displacement` on at distances of its extent: byte `p` of the view is byte `p` of the packed data of so many
+ * elements. The types are in the file's representation; memory holds the same bytes in the same order. Valid until the plan has ended. */
+struct oxmpi_file_access {
+    /* Bytes of this struct as the host was built with it. */
+    uint32_t size;
+    /* `oxmpi_fbtl::transfer::READ` or `WRITE`. */
+    uint32_t what;
+    /* Bytes before the view in the file. */
+    uint64_t displacement;
+    /* Its displacements are not negative and do not fall, and elements do not overlap. */
+    const oxmpi_type_desc *filetype;
+    /* First byte of the view that is accessed. */
+    uint64_t from;
+    /* Number of bytes that are accessed; 0 where the rank takes part without data. */
+    uint64_t len;
+    /* Address of element 0. A read writes the bytes that it counts (`FcollServices::moved`), and none behind them. */
+    uint8_t *memory;
+    /* Number of elements in memory, whose packed data is `len` bytes. */
+    uint64_t count;
+    /* The type of the elements in memory. */
+    const oxmpi_type_desc *memtype;
+};
+
+/* Services of the host for a planner, beside those of the plan. */
+struct oxmpi_fcoll_services {
+    /* Bytes of this table as the host was built with it. */
+    uint32_t size;
+    /* Must be 0. */
+    uint32_t reserved;
+    /* Writes down a step that transfers a list of pieces, which is copied. `moved`, unless null, is memory of the plan, where
+     * the step writes how many bytes were transferred; `outcome`, unless null, likewise, where it writes the transfer's status as its number. Where `outcome` is null a failure is the operation's
+     * error, otherwise the planner sees to it. The step is done when the transfer has ended, in the background: what is written down behind it waits for it, unless `later` is 1; then
+     * only `FcollServices::settle` and the plan's end wait for it. */
+    oxmpi_status (*transfer)(void *access, const oxmpi_coll_comm *comm, uint32_t what, const oxmpi_file_piece *pieces, size_t num_pieces, uint64_t *moved, int32_t *outcome, uint32_t later);
+    /* Writes down a step that waits for all transfers of the plan that were written down before with `later` 1. */
+    oxmpi_status (*settle)(void *access, const oxmpi_coll_comm *comm);
+    /* Says how many bytes of its own access the rank has moved, and with what outcome (OK, or a code of `oxmpi_fs::error`). To be called once, at the latest in the plan's last
+     * step; not a step itself. */
+    void (*moved)(void *access, uint64_t bytes, oxmpi_status outcome);
+};
+
+/* The arguments of `FcollTable::plan`; valid during the call, what the pointers lead to until the plan has ended. */
+struct oxmpi_file_plan {
+    /* Bytes of this struct as the host was built with it. */
+    uint32_t size;
+    /* Must be 0. */
+    uint32_t reserved;
+    /* The communicator of the file, with the services of a plan. */
+    const oxmpi_coll_comm *comm;
+    /* The facts that are equal in all ranks. */
+    const oxmpi_file_layout *layout;
+    /* This rank's part. */
+    const oxmpi_file_access *access;
+    /* Further services. */
+    const oxmpi_fcoll_services *services;
+    /* First argument of those. */
+    void *ctx;
+};
+
+/* Functions of a module. */
+struct oxmpi_fcoll_table {
+    /* Bytes of this table as the component was built with it, a multiple of 8. */
+    uint32_t size;
+    /* `TABLE_VERSION`. */
+    uint32_t version;
+    /* Writes down the plan of one collective access. A failure: no plan comes to be, in no rank; so it fails for what is equal in all of them only. */
+    oxmpi_status (*plan)(void *state, const oxmpi_file_plan *args);
+};
+
+/* Facts with which a component is asked; equal in all ranks. */
+struct oxmpi_fcoll_facts {
+    /* Bytes of this struct as the host was built with it. */
+    uint32_t size;
+    /* Ranks of the file's communicator. */
+    uint32_t num_ranks;
+    /* Nodes that they are on. */
+    uint32_t num_nodes;
+    /* Bits of `oxmpi_fs::keeps`. */
+    uint32_t keeps;
+    /* The facts that are equal in all ranks. */
+    const oxmpi_file_layout *layout;
+};
+
+/* The module of an fcoll component as its `open` returns it. */
+struct oxmpi_fcoll_module {
+    /* Bytes of this struct as the component was built with it. */
+    uint32_t size;
+    /* 0. */
+    uint32_t reserved;
+    /* First argument of the functions. */
+    void *state;
+    /* Not null, valid until `finalize`. */
+    const oxmpi_fcoll_table *table;
+    /* Looks at a file, and answers the priority to serve it with. NOT_AVAILABLE: not this one. All ranks answer alike. */
+    oxmpi_status (*query)(void *state, const oxmpi_fcoll_facts *facts, int32_t *priority);
+    /* Ends the component and frees `state`: the last call, when all files are closed. */
+    void (*finalize)(void *state);
 };
 
 /* Sizes and offsets as the Rust side has them. */
@@ -3293,7 +3748,7 @@ OXMPI_ASSERT(offsetof(oxmpi_coll_comm, planning) == 44);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, local) == 48);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, num_nodes) == 56);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, node) == 60);
-OXMPI_ASSERT(sizeof(oxmpi_coll_services) == 192);
+OXMPI_ASSERT(sizeof(oxmpi_coll_services) == 200);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, send) == 8);
@@ -3319,6 +3774,7 @@ OXMPI_ASSERT(offsetof(oxmpi_coll_services, sub_view) == 160);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, call) == 168);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, send_failure) == 176);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, extend) == 184);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, call_lost) == 192);
 OXMPI_ASSERT(sizeof(oxmpi_coll_args) == 120);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, sendbuf) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, sendcount) == 8);
@@ -3499,8 +3955,163 @@ OXMPI_ASSERT(offsetof(oxmpi_osc_module, query) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_osc_module, create) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_osc_module, threads_begin) == 32);
 OXMPI_ASSERT(offsetof(oxmpi_osc_module, finalize) == 40);
+OXMPI_ASSERT(sizeof(oxmpi_path_facts) == 80);
+OXMPI_ASSERT(offsetof(oxmpi_path_facts, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_path_facts, named) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_path_facts, path) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_path_facts, magic) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_path_facts, fs_type) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_path_facts, source) == 48);
+OXMPI_ASSERT(offsetof(oxmpi_path_facts, options) == 64);
+OXMPI_ASSERT(sizeof(oxmpi_open_file) == 64);
+OXMPI_ASSERT(offsetof(oxmpi_open_file, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_open_file, mode) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_open_file, path) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_open_file, permissions) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_open_file, striping_factor) == 28);
+OXMPI_ASSERT(offsetof(oxmpi_open_file, striping_unit) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_open_file, first_device) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_open_file, direct_read) == 44);
+OXMPI_ASSERT(offsetof(oxmpi_open_file, direct_write) == 48);
+OXMPI_ASSERT(offsetof(oxmpi_open_file, reserved) == 52);
+OXMPI_ASSERT(offsetof(oxmpi_open_file, facts) == 56);
+OXMPI_ASSERT(sizeof(oxmpi_fs_file) == 80);
+OXMPI_ASSERT(offsetof(oxmpi_fs_file, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_fs_file, fd) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_fs_file, file) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_fs_file, keeps) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_fs_file, striping_factor) == 20);
+OXMPI_ASSERT(offsetof(oxmpi_fs_file, striping_unit) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_fs_file, block) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_fs_file, first_device) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_fs_file, direct_fd) == 44);
+OXMPI_ASSERT(offsetof(oxmpi_fs_file, direct_unit) == 48);
+OXMPI_ASSERT(offsetof(oxmpi_fs_file, direct_for) == 56);
+OXMPI_ASSERT(offsetof(oxmpi_fs_file, reserved) == 60);
+OXMPI_ASSERT(offsetof(oxmpi_fs_file, because) == 64);
+OXMPI_ASSERT(sizeof(oxmpi_file_range) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_file_range, offset) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_file_range, len) == 8);
+OXMPI_ASSERT(sizeof(oxmpi_fs_table) == 88);
+OXMPI_ASSERT(offsetof(oxmpi_fs_table, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_fs_table, version) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_fs_table, open) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_fs_table, close) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_fs_table, delete_) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_fs_table, length) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_fs_table, resize) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_fs_table, preallocate) == 48);
+OXMPI_ASSERT(offsetof(oxmpi_fs_table, sync) == 56);
+OXMPI_ASSERT(offsetof(oxmpi_fs_table, lock) == 64);
+OXMPI_ASSERT(offsetof(oxmpi_fs_table, unlock) == 72);
+OXMPI_ASSERT(offsetof(oxmpi_fs_table, refresh) == 80);
+OXMPI_ASSERT(sizeof(oxmpi_fs_module) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_fs_module, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_fs_module, reserved) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_fs_module, state) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_fs_module, table) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_fs_module, query) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_fs_module, finalize) == 32);
+OXMPI_ASSERT(sizeof(oxmpi_file_bell) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_file_bell, word) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_file_bell, wake) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_file_bell, ctx) == 16);
+OXMPI_ASSERT(sizeof(oxmpi_file_facts) == 48);
+OXMPI_ASSERT(offsetof(oxmpi_file_facts, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_file_facts, fd) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_file_facts, direct_fd) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_file_facts, direct_for) == 12);
+OXMPI_ASSERT(offsetof(oxmpi_file_facts, direct_unit) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_file_facts, keeps) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_file_facts, mode) == 28);
+OXMPI_ASSERT(offsetof(oxmpi_file_facts, magic) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_file_facts, bell) == 40);
+OXMPI_ASSERT(sizeof(oxmpi_file_piece) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_file_piece, offset) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_file_piece, memory) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_file_piece, len) == 16);
+OXMPI_ASSERT(sizeof(oxmpi_file_transfer) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_file_transfer, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_file_transfer, what) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_file_transfer, flags) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_file_transfer, reserved) == 12);
+OXMPI_ASSERT(offsetof(oxmpi_file_transfer, pieces) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_file_transfer, num_pieces) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_file_transfer, sieve_bytes) == 32);
+OXMPI_ASSERT(sizeof(oxmpi_fbtl_table) == 56);
+OXMPI_ASSERT(offsetof(oxmpi_fbtl_table, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_fbtl_table, version) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_fbtl_table, open) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_fbtl_table, close) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_fbtl_table, submit) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_fbtl_table, cancel) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_fbtl_table, harvest) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_fbtl_table, event_fd) == 48);
+OXMPI_ASSERT(sizeof(oxmpi_fbtl_module) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_fbtl_module, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_fbtl_module, reserved) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_fbtl_module, state) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_fbtl_module, table) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_fbtl_module, query) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_fbtl_module, finalize) == 32);
+OXMPI_ASSERT(sizeof(oxmpi_file_layout) == 48);
+OXMPI_ASSERT(offsetof(oxmpi_file_layout, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_file_layout, num_aggregators) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_file_layout, aggregators) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_file_layout, unit) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_file_layout, buffer) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_file_layout, read) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_file_layout, write) == 36);
+OXMPI_ASSERT(offsetof(oxmpi_file_layout, keeps) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_file_layout, reserved) == 44);
+OXMPI_ASSERT(sizeof(oxmpi_file_access) == 64);
+OXMPI_ASSERT(offsetof(oxmpi_file_access, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_file_access, what) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_file_access, displacement) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_file_access, filetype) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_file_access, from) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_file_access, len) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_file_access, memory) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_file_access, count) == 48);
+OXMPI_ASSERT(offsetof(oxmpi_file_access, memtype) == 56);
+OXMPI_ASSERT(sizeof(oxmpi_fcoll_services) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_fcoll_services, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_fcoll_services, reserved) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_fcoll_services, transfer) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_fcoll_services, settle) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_fcoll_services, moved) == 24);
+OXMPI_ASSERT(sizeof(oxmpi_file_plan) == 48);
+OXMPI_ASSERT(offsetof(oxmpi_file_plan, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_file_plan, reserved) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_file_plan, comm) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_file_plan, layout) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_file_plan, access) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_file_plan, services) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_file_plan, ctx) == 40);
+OXMPI_ASSERT(sizeof(oxmpi_fcoll_table) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_fcoll_table, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_fcoll_table, version) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_fcoll_table, plan) == 8);
+OXMPI_ASSERT(sizeof(oxmpi_fcoll_facts) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_fcoll_facts, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_fcoll_facts, num_ranks) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_fcoll_facts, num_nodes) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_fcoll_facts, keeps) == 12);
+OXMPI_ASSERT(offsetof(oxmpi_fcoll_facts, layout) == 16);
+OXMPI_ASSERT(sizeof(oxmpi_fcoll_module) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_fcoll_module, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_fcoll_module, reserved) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_fcoll_module, state) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_fcoll_module, table) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_fcoll_module, query) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_fcoll_module, finalize) == 32);
 OXMPI_ASSERT(sizeof(oxmpi_lock) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_lock, word) == 0);
+OXMPI_ASSERT(sizeof(oxmpi_file_operation) == 64);
+OXMPI_ASSERT(offsetof(oxmpi_file_operation, ended) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_file_operation, status) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_file_operation, bytes) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_file_operation, own) == 16);
 
 /* A string constant as StrRef. */
 #define OXMPI_STR(text) { (const uint8_t *)(text), sizeof(text) - 1 }

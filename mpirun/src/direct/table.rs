@@ -1,4 +1,4 @@
-//! Which question goes where: over a direct link that is open, over one that is to be made, or through the tree. A machine of states without
+//! The ways of questions: over a direct link that is open, over one that is to be made, or through the tree. A machine of states without
 //! sockets: whoever owns it does the [`Step`]s and tells what came of them. `tally` counts with the same one.
 //!
 //! A link to a node is *made* (its questions wait), then *open* (they are under way), then gone. At most [`MOST`] are there at once: an open one

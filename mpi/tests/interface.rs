@@ -155,6 +155,9 @@ fn functions() -> Vec<String> {
     names.map(|l| l.split('\t').next().unwrap().to_string()).collect()
 }
 
+/// What commands of this installation ask the library for by name, which no header declares.
+const FOR_COMMANDS: [&str; 1] = ["oxmpi_tell_file"];
+
 #[test]
 fn every_function_is_exported_under_both_names_and_nothing_else_is() {
     let out = run(Command::new("nm").args(["-D", "--defined-only"]).arg(libraries().join("libmpi_abi.so")));
@@ -175,7 +178,8 @@ fn every_function_is_exported_under_both_names_and_nothing_else_is() {
     }
     let ours = ["MPI_", "PMPI_", "MPIX_", "PMPIX_"];
     for (_, name) in &exported {
-        assert!(ours.iter().any(|prefix| name.starts_with(prefix)), "{name} is exported");
+        let is_ours = ours.iter().any(|prefix| name.starts_with(prefix));
+        assert!(is_ours || FOR_COMMANDS.contains(name), "{name} is exported");
     }
 }
 

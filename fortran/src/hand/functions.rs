@@ -7,6 +7,10 @@ unsafe extern "C" {
     safe fn PMPI_Wtime() -> f64;
     safe fn MPI_Wtick() -> f64;
     safe fn PMPI_Wtick() -> f64;
+    safe fn MPI_Aint_add(base: isize, disp: isize) -> isize;
+    safe fn PMPI_Aint_add(base: isize, disp: isize) -> isize;
+    safe fn MPI_Aint_diff(addr1: isize, addr2: isize) -> isize;
+    safe fn PMPI_Aint_diff(addr1: isize, addr2: isize) -> isize;
 }
 
 macro_rules! clock {
@@ -29,26 +33,27 @@ clock! {
     pmpi_wtick_f08_ PMPI_Wtick;
 }
 
-/// Sums and differences of addresses are those of the integers.
+/// Sums and differences of addresses; a tool in C hears of them, too.
 macro_rules! address {
-    ($($f:ident $how:ident;)*) => { $(
+    ($($f:ident $c:ident;)*) => { $(
         // SAFETY: the name is the standard's.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $f(a: *const isize, b: *const isize) -> isize {
             // SAFETY: the caller's arguments.
-            unsafe { (*a).$how(*b) }
+            let (a, b) = unsafe { (*a, *b) };
+            $c(a, b)
         }
     )* };
 }
 address! {
-    mpi_aint_add_ wrapping_add;
-    pmpi_aint_add_ wrapping_add;
-    mpi_aint_diff_ wrapping_sub;
-    pmpi_aint_diff_ wrapping_sub;
-    mpi_aint_add_f08_ wrapping_add;
-    pmpi_aint_add_f08_ wrapping_add;
-    mpi_aint_diff_f08_ wrapping_sub;
-    pmpi_aint_diff_f08_ wrapping_sub;
+    mpi_aint_add_ MPI_Aint_add;
+    pmpi_aint_add_ PMPI_Aint_add;
+    mpi_aint_diff_ MPI_Aint_diff;
+    pmpi_aint_diff_ PMPI_Aint_diff;
+    mpi_aint_add_f08_ MPI_Aint_add;
+    pmpi_aint_add_f08_ PMPI_Aint_add;
+    mpi_aint_diff_f08_ MPI_Aint_diff;
+    pmpi_aint_diff_f08_ PMPI_Aint_diff;
 }
 
 /// MPI_F_sync_reg: a call that the compiler cannot look into, so that it keeps no copy of the buffer in registers across it.

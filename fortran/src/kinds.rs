@@ -22,7 +22,7 @@ fn handle_of_another(number: Fint, from: extern "C" fn(Fint) -> Handle) -> Handl
     strangers::handle(number).unwrap_or_else(|| from(number))
 }
 
-/// The number of another library's object: the one that it says itself, if that leads back.
+/// The number of another library's object: the one that it says itself, if that leads back and is no predefined handle's. (Intel MPI numbers files from 1.)
 #[cold]
 fn number_of_another(
     handle: Handle,
@@ -30,7 +30,8 @@ fn number_of_another(
     from: extern "C" fn(Fint) -> Handle,
 ) -> Fint {
     let number = to(handle);
-    if from(number) == handle { number } else { strangers::number(handle) }
+    let is_taken = (number as u32 as usize) < FIRST_OBJECT;
+    if !is_taken && from(number) == handle { number } else { strangers::number(handle) }
 }
 
 /// A kind of handle.
@@ -103,4 +104,32 @@ kinds! {
     Session MPI_Session_toint MPI_Session_fromint;
     /// MPI_Win.
     Win MPI_Win_toint MPI_Win_fromint;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OBJECT: Handle = 0x7f00_0000_9000;
+
+    extern "C" fn from(number: Fint) -> Handle {
+        match number {
+            1 | 0x2000 => OBJECT,
+            _ => 0,
+        }
+    }
+
+    #[test]
+    fn numbers_of_objects_are_none_of_predefined_handles() {
+        extern "C" fn small(_: Handle) -> Fint {
+            1
+        }
+        extern "C" fn large(_: Handle) -> Fint {
+            0x2000
+        }
+        let number = number_of_another(OBJECT, small, from);
+        assert!(number as usize >= FIRST_OBJECT, "{number}");
+        assert_eq!(handle_of_another(number, from), OBJECT);
+        assert_eq!(number_of_another(OBJECT, large, from), 0x2000);
+    }
 }

@@ -2,30 +2,27 @@
 //!
 //! Without gfortran the programs are left out, and the names are looked at all the same.
 
-use oxmpi_tests::{Job, in_path, leave_out, mpi, root};
+use oxmpi_tests::{Job, can_compile_fortran, in_path, leave_out, mpi, root};
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Compiles a program of `tests/programs/fortran` with such variables; its name. `None`: it is left out.
+/// Compiles a program of `tests/programs/fortran`, or of a path of its own, with such variables; its name. `None`: it is left out.
 fn compiled(source: &str, options: &[&str], variables: &[(&str, &str)]) -> Option<PathBuf> {
-    if !in_path("gfortran") {
-        leave_out(source, "there is no gfortran");
-        return None;
-    }
-    if !mpi().is_ours() {
-        leave_out(source, "mpifort is ours");
+    if !can_compile_fortran() {
         return None;
     }
     let values: String = variables.iter().map(|(_, value)| format!("_{value}")).collect();
-    let program = mpi().programs().join(format!("{}{values}", source.replace('.', "_")));
+    let path = root().join("tests/programs/fortran").join(source);
+    let name = path.file_name().expect("a file's name").to_string_lossy().replace('.', "_");
+    let program = mpi().programs().join(format!("{name}{values}"));
     // Compilers leave files of modules where they are started, and other tests compile the same source at the same time.
     let folder = program.with_extension("modules");
     std::fs::create_dir_all(&folder).expect("a folder for modules");
     let output = Command::new(mpi().bin("mpifort"))
         .args(["-g", "-O1", "-Wall", "-o"])
         .arg(&program)
-        .arg(root().join("tests/programs/fortran").join(source))
+        .arg(path)
         .args(options)
         .env("OMPI_FC", "gfortran")
         .env("OXMPI_FORTRAN_CACHE", mpi().programs().join("fortran-modules"))
@@ -66,6 +63,63 @@ fn procedures_by_module_mpi_f08() {
 #[test]
 fn procedures_by_module_mpi_f08_without_descriptors() {
     run("module_f08.f90", &[], &[("OXMPI_FORTRAN_DESCRIPTORS", "no")]);
+}
+
+/// The program of the page, as a user would copy it.
+#[test]
+fn the_example_of_the_page() {
+    let page = std::fs::read_to_string(root().join("docs/fortran.md")).expect("the page");
+    let example = page.split("```fortran\n").find(|part| part.starts_with("program ")).expect("a program");
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = folder.path().join("hello.f90");
+    std::fs::write(&source, example.split("```").next().unwrap_or(example))
+        .expect("the folder can be written");
+    let Some(program) = compiled(&source.display().to_string(), &[], &[]) else { return };
+    let said = Job::new(3).arg(program).run().ended_with(0).out;
+    for rank in 0..3 {
+        let line = format!("rank {rank} of 3: the sum is 6");
+        assert!(said.lines().any(|l| l == line), "no {line:?} in\n{said}");
+    }
+}
+
+/// CMake's own search finds mpif.h and both modules, and what is linked with its target runs.
+#[test]
+fn cmake_finds_the_three_interfaces() {
+    const WHAT: &str = "Fortran by CMake";
+    if !can_compile_fortran() {
+        return;
+    }
+    if !in_path("cmake") || !in_path("make") {
+        return leave_out(WHAT, "cmake or make is missing (Debian packages cmake and make)");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let lists = "cmake_minimum_required(VERSION 3.10)\nproject(p Fortran)\nfind_package(MPI REQUIRED COMPONENTS Fortran)\n\
+        message(STATUS \"has ${MPI_Fortran_HAVE_F77_HEADER} ${MPI_Fortran_HAVE_F90_MODULE} ${MPI_Fortran_HAVE_F08_MODULE}\")\n\
+        add_executable(p module_f08.f90)\ntarget_link_libraries(p MPI::MPI_Fortran)\n";
+    let source = root().join("tests/programs/fortran/module_f08.f90");
+    std::fs::write(folder.path().join("CMakeLists.txt"), lists).expect("the folder can be written");
+    std::fs::copy(source, folder.path().join("module_f08.f90")).expect("the folder can be written");
+    let cmake = |words: &[&str]| {
+        let output = Command::new("cmake")
+            .args(words)
+            .current_dir(folder.path())
+            .env("OMPI_FC", "gfortran")
+            .env("OXMPI_FORTRAN_CACHE", mpi().programs().join("fortran-modules"))
+            .output()
+            .expect("cmake runs");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(
+            output.status.success(),
+            "cmake {words:?}: {said}{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        said
+    };
+    let wrapper = format!("-DMPI_Fortran_COMPILER={}", mpi().bin("mpifort").display());
+    let said = cmake(&["-S", ".", "-B", "made", "-DCMAKE_Fortran_COMPILER=gfortran", &wrapper]);
+    assert!(said.contains("has TRUE TRUE TRUE"), "{said}");
+    cmake(&["--build", "made"]);
+    Job::new(2).arg(folder.path().join("made/p")).limit(120).run().all_ok(2);
 }
 
 /// A call with a section does the same as one with a contiguous copy, of whatever shape, strides and datatype.

@@ -1,22 +1,12 @@
 //! Fortran programs with parts in C or in shared libraries, and what linkers say of them.
 
-use oxmpi_tests::{Job, in_path, leave_out, mpi, root};
+use oxmpi_tests::{Job, can_compile_fortran, in_path, leave_out, mpi, root};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 const FOLDER: &str = "tests/programs/fortran";
-
-/// Whether Fortran programs can be compiled by our own wrapper.
-fn can_compile(what: &str) -> bool {
-    let why = match () {
-        _ if !in_path("gfortran") => "there is no gfortran",
-        _ if !mpi().is_ours() => "mpifort is ours",
-        _ => return true,
-    };
-    leave_out(what, why);
-    false
-}
 
 /// The path of something that is made.
 fn made(name: &str) -> PathBuf {
@@ -47,7 +37,7 @@ fn compile(wrapper: &str, sources: &[&str], to: &Path, options: &[&str]) -> Stri
 /// Attributes that each language sets and the other reads, and conversions of handles and statuses.
 #[test]
 fn c_and_fortran_in_one_program() {
-    if !can_compile("C and Fortran in one program") {
+    if !can_compile_fortran() {
         return;
     }
     let (part, program) = (made("languages_c.o"), made("languages"));
@@ -99,6 +89,7 @@ fn local_libraries(linker: &str, own: &str, linked: Linked) {
     let program = made("local");
     compile("mpicc", &["local.c"], &program, &["-Wall", "-Wextra", "-Werror", "-ldl"]);
     let mut job = Job::new(2).arg(&program).arg(own);
+    let mut libraries = Vec::new();
     for name in ["one", "two", "module"] {
         let how = if linked == Linked::ByName { "by_name_" } else { "" };
         let library = made(&format!("liblocal_{linker}_{how}{name}.so"));
@@ -116,13 +107,27 @@ fn local_libraries(linker: &str, own: &str, linked: Linked) {
             link_by_name(&object, &library, &option);
         }
         job = job.arg(&library).arg(name);
+        libraries.push((library, name));
+    }
+    job.limit(120).run().all_ok(2);
+    in_python(own, &libraries);
+}
+
+/// The same libraries in a process of Python, which opens each with RTLD_LOCAL.
+fn in_python(own: &str, libraries: &[(PathBuf, &str)]) {
+    if !in_path("python3") {
+        return leave_out("Fortran libraries in a process of Python", "python3 is missing");
+    }
+    let mut job = Job::new(2).arg("python3").arg(root().join(FOLDER).join("local.py")).arg(own);
+    for (library, name) in libraries {
+        job = job.arg(library).arg(name);
     }
     job.limit(120).run().all_ok(2);
 }
 
 #[test]
 fn libraries_that_see_no_others_share_constants_or_not() {
-    if !can_compile("Fortran libraries that see no others") {
+    if !can_compile_fortran() {
         return;
     }
     for linked in [Linked::ByMpifort, Linked::ByName] {
@@ -140,7 +145,7 @@ fn libraries_that_see_no_others_share_constants_or_not() {
 /// Linking says of each procedure that MPI 3.0 removed what took its place, and of no other; they work.
 #[test]
 fn removed_procedures_work_and_the_linker_warns() {
-    if !can_compile("removed procedures of Fortran") {
+    if !can_compile_fortran() {
         return;
     }
     let program = made("removed");
@@ -163,7 +168,7 @@ fn removed_procedures_work_and_the_linker_warns() {
 /// The library is told of the compiler before MPI begins: LOGICAL's values, and sizes other than the usual ones, as the program has them.
 #[test]
 fn sizes_and_booleans_of_the_compiler() {
-    if !can_compile("sizes of Fortran's types") {
+    if !can_compile_fortran() {
         return;
     }
     let program = made("abi_f90");
@@ -175,7 +180,7 @@ fn sizes_and_booleans_of_the_compiler() {
 
 #[test]
 fn extensions_by_module_mpi_ext_f08() {
-    if !can_compile("extensions in Fortran") {
+    if !can_compile_fortran() {
         return;
     }
     let program = made("extensions_f08");
@@ -200,7 +205,7 @@ const ONE_FORM: [&str; 4] = [
 ];
 
 fn cases(program: &str) {
-    if !can_compile(program) {
+    if !can_compile_fortran() {
         return;
     }
     for interface in INTERFACES {
@@ -215,7 +220,58 @@ fn cases(program: &str) {
         for ranks in [1, 3] {
             Job::new(ranks).arg(&to).limit(120).run().all_ok(ranks);
         }
+        is_seen_by_a_tool(&to);
     }
+}
+
+/// A tool in C that notes which functions a program calls.
+fn tracer() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let tool = made("fortran_tracer.so");
+        let output = Command::new("python3")
+            .arg(root().join("tests/conformance/tracer.py"))
+            .arg(root().join("mpi/abi/functions.tsv"))
+            .arg(&tool)
+            .output()
+            .expect("python3 runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "tracer.py: {}\n{said}", output.status);
+        tool
+    })
+}
+
+/// A tool in C between such a program and the library hears of each procedure that the program calls, by the name of its function in C.
+fn is_seen_by_a_tool(compiled: &Path) {
+    if !in_path("python3") {
+        return leave_out("tools in C that see Fortran's calls", "python3 is missing");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let variable = |name: &str, value: &Path| format!("{name}={}", value.display());
+    let notes = [variable("LD_PRELOAD", tracer()), variable("MPI_TRACE_OUT", &folder.path().join("calls"))];
+    Job::new(3).arg("env").args(notes).arg(compiled).limit(120).run().all_ok(3);
+    let noted = std::fs::read_dir(folder.path()).expect("the folder of notes").flatten();
+    let noted: Vec<String> = noted.map(|note| std::fs::read_to_string(note.path()).expect("notes")).collect();
+    let noted: HashSet<String> =
+        noted.iter().flat_map(|text| text.lines()).map(|line| first(line, ' ').to_lowercase()).collect();
+    let table = std::fs::read_to_string(root().join("mpi/abi/functions.tsv")).expect("the table");
+    let functions: HashSet<String> = table.lines().map(|line| first(line, '\t').to_lowercase()).collect();
+    let listed = Command::new("nm").arg("-u").arg(compiled).output().expect("nm comes with the compiler");
+    let called: Vec<String> = String::from_utf8_lossy(&listed.stdout)
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("U ")?.strip_suffix('_').map(str::to_owned))
+        .map(|name| {
+            ["_f08ts", "_f08"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name).to_owned()
+        })
+        .filter(|name| functions.contains(name))
+        .collect();
+    assert!(called.len() > 20, "{}: {} procedures", compiled.display(), called.len());
+    let missing: Vec<&String> = called.iter().filter(|name| !noted.contains(*name)).collect();
+    assert!(missing.is_empty(), "{}: a tool in C does not see {missing:?}", compiled.display());
+}
+
+fn first(line: &str, end: char) -> &str {
+    line.split(end).next().unwrap_or(line)
 }
 
 /// Each procedure with a form for large counts that a program calls is called in that form by the one that was compiled for them.

@@ -37,6 +37,17 @@ pub fn leave_out(test: &str, why: &str) {
     }
 }
 
+/// Whether programs in Fortran can be compiled by our own wrapper. Where they cannot, every test says so in the same words, of which a summary keeps one.
+pub fn can_compile_fortran() -> bool {
+    let why = match () {
+        _ if !in_path("gfortran") => "gfortran is missing (Debian package gfortran)",
+        _ if !mpi().is_ours() => "mpifort is ours",
+        _ => return true,
+    };
+    leave_out("programs in Fortran", why);
+    false
+}
+
 /// Whether this system tells a process of changes of its memory, without privilege.
 pub fn has_userfaultfd() -> bool {
     const USER_MODE_ONLY: libc::c_int = 1;

@@ -7,6 +7,10 @@ unsafe extern "C" {
     safe fn PMPI_Wtime() -> f64;
     safe fn MPI_Wtick() -> f64;
     safe fn PMPI_Wtick() -> f64;
+    safe fn MPI_Aint_add(base: isize, disp: isize) -> isize;
+    safe fn PMPI_Aint_add(base: isize, disp: isize) -> isize;
+    safe fn MPI_Aint_diff(addr1: isize, addr2: isize) -> isize;
+    safe fn PMPI_Aint_diff(addr1: isize, addr2: isize) -> isize;
 }
 
 macro_rules! clock {
@@ -29,26 +33,27 @@ clock! {
     pmpi_wtick_f08_ PMPI_Wtick;
 }
 
-/// Sums and differences of addresses are those of the integers.
+/// Sums and differences of addresses; a tool in C hears of them, too.
 macro_rules! address {
-    ($($f:ident $how:ident;)*) => { $(
+    ($($f:ident $c:ident;)*) => { $(
         // SAFETY: the name is the standard's.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $f(a: *const isize, b: *const isize) -> isize {
             // SAFETY: the caller's arguments.
-            unsafe { (*a).$how(*b) }
+            let (a, b) = unsafe { (*a, *b) };
+            $c(a, b)
         }
     )* };
 }
 address! {
-    mpi_aint_add_ wrapping_add;
-    pmpi_aint_add_ wrapping_add;
-    mpi_aint_diff_ wrapping_sub;
-    pmpi_aint_diff_ wrapping_sub;
-    mpi_aint_add_f08_ wrapping_add;
-    pmpi_aint_add_f08_ wrapping_add;
-    mpi_aint_diff_f08_ wrapping_sub;
-    pmpi_aint_diff_f08_ wrapping_sub;
+    mpi_aint_add_ MPI_Aint_add;
+    pmpi_aint_add_ PMPI_Aint_add;
+    mpi_aint_diff_ MPI_Aint_diff;
+    pmpi_aint_diff_ PMPI_Aint_diff;
+    mpi_aint_add_f08_ MPI_Aint_add;
+    pmpi_aint_add_f08_ PMPI_Aint_add;
+    mpi_aint_diff_f08_ MPI_Aint_diff;
+    pmpi_aint_diff_f08_ PMPI_Aint_diff;
 }
 
 /// MPI_F_sync_reg: a call that the compiler cannot look into, so that it keeps no copy of the buffer in registers across it.
@@ -61,38 +66,36 @@ macro_rules! sync_reg {
 }
 sync_reg!(mpi_f_sync_reg_ pmpi_f_sync_reg_ mpi_f_sync_reg_f08_ pmpi_f_sync_reg_f08_ mpi_f_sync_reg_f08ts_ pmpi_f_sync_reg_f08ts_);
 
-/// MPI_Sizeof of each type: `mpi_sizeof_T` gets an array of that type, of whatever rank, and writes the bytes of an element.
+/// MPI_Sizeof of each type: `mpi_sizeof_T` and, of module `mpi_f08`, `mpi_sizeof_T_f08` get an object of that type, of whatever rank, and write the bytes of an element.
 macro_rules! size_of_type {
-    ($($f:ident $pf:ident $bytes:literal;)*) => { $(
-        size_of_type!(@one $f $bytes);
-        size_of_type!(@one $pf $bytes);
-    )* };
-    (@one $f:ident $bytes:literal) => {
-        // SAFETY: a name of module `mpi`'s own.
+    ($($bytes:literal: $($f:ident)*;)*) => { $( $(
+        // SAFETY: a name of the modules' own.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $f(_x: *const c_void, size: *mut c_int, ierror: *mut c_int) {
-            // SAFETY: the caller's places.
+            // SAFETY: the caller's places; `ierror` may be absent.
             unsafe {
                 *size = $bytes;
-                *ierror = crate::abi::SUCCESS;
+                if let Some(place) = ierror.as_mut() {
+                    *place = crate::abi::SUCCESS;
+                }
             }
         }
-    };
+    )* )* };
 }
 size_of_type! {
-    mpi_sizeof_i1_ pmpi_sizeof_i1_ 1;
-    mpi_sizeof_i2_ pmpi_sizeof_i2_ 2;
-    mpi_sizeof_i4_ pmpi_sizeof_i4_ 4;
-    mpi_sizeof_i8_ pmpi_sizeof_i8_ 8;
-    mpi_sizeof_r4_ pmpi_sizeof_r4_ 4;
-    mpi_sizeof_r8_ pmpi_sizeof_r8_ 8;
-    mpi_sizeof_r16_ pmpi_sizeof_r16_ 16;
-    mpi_sizeof_c4_ pmpi_sizeof_c4_ 8;
-    mpi_sizeof_c8_ pmpi_sizeof_c8_ 16;
-    mpi_sizeof_c16_ pmpi_sizeof_c16_ 32;
-    mpi_sizeof_l1_ pmpi_sizeof_l1_ 1;
-    mpi_sizeof_l4_ pmpi_sizeof_l4_ 4;
-    mpi_sizeof_ch_ pmpi_sizeof_ch_ 1;
+    1: mpi_sizeof_i1_ pmpi_sizeof_i1_ mpi_sizeof_i1_f08_ pmpi_sizeof_i1_f08_;
+    2: mpi_sizeof_i2_ pmpi_sizeof_i2_ mpi_sizeof_i2_f08_ pmpi_sizeof_i2_f08_;
+    4: mpi_sizeof_i4_ pmpi_sizeof_i4_ mpi_sizeof_i4_f08_ pmpi_sizeof_i4_f08_;
+    8: mpi_sizeof_i8_ pmpi_sizeof_i8_ mpi_sizeof_i8_f08_ pmpi_sizeof_i8_f08_;
+    4: mpi_sizeof_r4_ pmpi_sizeof_r4_ mpi_sizeof_r4_f08_ pmpi_sizeof_r4_f08_;
+    8: mpi_sizeof_r8_ pmpi_sizeof_r8_ mpi_sizeof_r8_f08_ pmpi_sizeof_r8_f08_;
+    16: mpi_sizeof_r16_ pmpi_sizeof_r16_ mpi_sizeof_r16_f08_ pmpi_sizeof_r16_f08_;
+    8: mpi_sizeof_c4_ pmpi_sizeof_c4_ mpi_sizeof_c4_f08_ pmpi_sizeof_c4_f08_;
+    16: mpi_sizeof_c8_ pmpi_sizeof_c8_ mpi_sizeof_c8_f08_ pmpi_sizeof_c8_f08_;
+    32: mpi_sizeof_c16_ pmpi_sizeof_c16_ mpi_sizeof_c16_f08_ pmpi_sizeof_c16_f08_;
+    1: mpi_sizeof_l1_ pmpi_sizeof_l1_ mpi_sizeof_l1_f08_ pmpi_sizeof_l1_f08_;
+    4: mpi_sizeof_l4_ pmpi_sizeof_l4_ mpi_sizeof_l4_f08_ pmpi_sizeof_l4_f08_;
+    1: mpi_sizeof_ch_ pmpi_sizeof_ch_ mpi_sizeof_ch_f08_ pmpi_sizeof_ch_f08_;
 }
 
 /// MPI_Status_f2f08 and MPI_Status_f082f: both forms of a status are the same eight integers.

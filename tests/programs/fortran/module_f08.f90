@@ -92,6 +92,10 @@ program module_f08
    call MPI_Comm_size(MPI_COMM_WORLD, n)
    call MPI_Get_processor_name(name, length)
    call check(length > 0 .and. len_trim(name) == length, 'the name')
+   call MPI_Sizeof(matrix, length)
+   call check(length == 8, 'the size of an array''s element')
+   call PMPI_Sizeof(flag, length, code)
+   call check(code == MPI_SUCCESS .and. length == storage_size(flag) / 8, 'the size of a scalar')
 
    out = 10 + me
    call MPI_Irecv(in, 1, MPI_INTEGER, mod(me + n - 1, n), 4, MPI_COMM_WORLD, requests(1))

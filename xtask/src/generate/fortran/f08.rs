@@ -7,7 +7,7 @@
 
 use super::buffers::has_buffers;
 use super::constants::{self, CALLBACKS};
-use super::modules::{asynchronous, protection, statement, variables};
+use super::modules::{asynchronous, protection, sizes, statement, variables};
 use super::table::{Direction, Dummy, Procedure};
 use crate::generate::table::{Section, Tables};
 use std::fmt::Write;
@@ -265,6 +265,7 @@ pub fn procedures(sections: &[Section<Procedure>], buffers: Buffers) -> String {
     protection(&mut out, buffers == Buffers::Descriptors);
     for prefix in ["", "P"] {
         functions(&mut out, prefix, buffers);
+        sizes(&mut out, prefix, true);
         let all = sections.iter().flat_map(|s| &s.rows);
         for procedure in all.filter(|p| !is_left_out(&p.name)) {
             writeln!(out, "   interface {prefix}{}", procedure.name).expect("a string");

@@ -104,7 +104,7 @@ pub fn procedures(sections: &[Section<Procedure>]) -> String {
             }
             writeln!(out, "   end interface").expect("a string");
         }
-        sizes(&mut out, prefix);
+        sizes(&mut out, prefix, false);
     }
     out + "end module mpi\n"
 }
@@ -153,13 +153,15 @@ fn others(out: &mut String, prefix: &str) {
     }
 }
 
-fn sizes(out: &mut String, prefix: &str) {
+/// MPI_Sizeof of each type; `of_f08`: of module `mpi_f08`, where `ierror` is optional.
+pub fn sizes(out: &mut String, prefix: &str, of_f08: bool) {
+    let (end, optional) = if of_f08 { ("_f08", ", optional") } else { ("", "") };
     *out += &format!("   interface {prefix}MPI_Sizeof\n");
     for (of, name) in SIZES {
-        let name = format!("{prefix}mpi_sizeof_{name}");
+        let name = format!("{prefix}mpi_sizeof_{name}{end}");
         *out += &format!(
             "      subroutine {name}(x, size, ierror)\n         {of}, intent(in) :: x(..)\n         \
-             integer, intent(out) :: size, ierror\n      end subroutine {name}\n"
+             integer, intent(out) :: size\n         integer{optional}, intent(out) :: ierror\n      end subroutine {name}\n"
         );
     }
     *out += "   end interface\n";

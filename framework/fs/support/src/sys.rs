@@ -39,7 +39,26 @@ fn flags(access: Access) -> OFlags {
 pub fn open(path: &Path, access: Access, further: OFlags, permissions: u32) -> Result<OwnedFd, Status> {
     let mode = Mode::from_raw_mode(permissions & 0o7777);
     let all = flags(access) | OFlags::CLOEXEC | further;
-    again(|| rustix::fs::open(path, all, mode)).map_err(code)
+    found(path, || again(|| rustix::fs::open(path, all, mode)))
+}
+
+/// Makes a call on a path, and once more where it finds no file there, behind a question to the server for the folder: a client of a server remembers that there was no file (NFS
+/// for half a minute), even if another node has made it since.
+fn found<T>(path: &Path, call: impl Fn() -> Result<T, Errno>) -> Result<T, Status> {
+    match call() {
+        Err(Errno::NOENT) if ask_for_folder(path) => call(),
+        answer => answer,
+    }
+    .map_err(code)
+}
+
+/// Has the system ask for the innermost folder of a path that is there, by which it sees that the folder has changed.
+fn ask_for_folder(path: &Path) -> bool {
+    path.ancestors().skip(1).any(|folder| {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let how = AtFlags::STATX_FORCE_SYNC;
+        again(|| rustix::fs::statx(rustix::fs::CWD, folder, how, StatxFlags::BASIC_STATS)).is_ok()
+    })
 }
 
 /// Opens the file of a descriptor a second time, past the system's cache.
@@ -126,7 +145,7 @@ pub fn sync(fd: BorrowedFd<'_>) -> Result<(), Status> {
 
 /// Deletes a file.
 pub fn unlink(path: &Path) -> Result<(), Status> {
-    again(|| rustix::fs::unlink(path)).map_err(code)
+    found(path, || again(|| rustix::fs::unlink(path)))
 }
 
 /// Closes a descriptor. A failure tells of data that was not written; the descriptor is closed all the same.

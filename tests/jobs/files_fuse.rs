@@ -137,3 +137,18 @@ fn data_that_is_refused_late_is_told() {
         on_two_machines(&mounts, 1, "files_late", &[class]);
     }
 }
+
+/// Space is had by writing where a file system has none ahead; where that does not fit the file is as before.
+#[test]
+fn space_is_had_by_writing() {
+    if !ours("space that is had by writing") {
+        return;
+    }
+    for (room, how) in [(u64::MAX, "fits"), (1 << 20, "full")] {
+        let server = Server::default();
+        let mounted = Mounted::new(Client::new(&server, 1).with_room(room, libc::ENOSPC));
+        let job = Job::new(2).limit(300).args(["--mca", "fs", "nfs"]).program("files_space");
+        job.arg(mounted.path()).arg(how).run().all_ok(2);
+        assert_eq!(server.list().len(), 0, "{how}: files are left");
+    }
+}

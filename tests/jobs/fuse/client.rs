@@ -123,6 +123,11 @@ impl Behaviour for Client {
         true
     }
 
+    /// As with version 3 of NFS.
+    fn has_space_ahead(&self) -> bool {
+        false
+    }
+
     fn read(&self, file: u64, offset: u64, len: usize) -> Answer<Vec<u8>> {
         let mut files = self.files();
         let kept = files.entry(file).or_default();

@@ -27,6 +27,10 @@ pub trait Behaviour: Send + Sync + Clone + 'static {
     fn has_locks(&self) -> bool {
         false
     }
+    /// Space can be had without writing; otherwise the kernel hears that there is no such question.
+    fn has_space_ahead(&self) -> bool {
+        true
+    }
     fn read(&self, file: u64, offset: u64, len: usize) -> Answer<Vec<u8>>;
     /// Answers how many bytes were taken.
     fn write(&self, file: u64, offset: u64, data: &[u8]) -> Answer<usize>;
@@ -221,6 +225,9 @@ impl<B: Behaviour> Filesystem for Served<B> {
         _: i32,
         reply: ReplyEmpty,
     ) {
+        if !self.behaviour.has_space_ahead() {
+            return reply.error(Errno::ENOSYS);
+        }
         let had = self.behaviour.length(ino.0);
         let given = had.and_then(|had| match offset + length {
             end if end > had => self.behaviour.resize(ino.0, end),

@@ -1,25 +1,22 @@
 //! Attributes of an open file apart from its view: size, durability, atomic mode (MPI 5.0 §14.2.4 to §14.2.6, §14.6), and arguments that all ranks have to give alike.
 
 use super::object::File;
-use super::serve::OnDisk;
+use super::presence::Presence;
 use oxmpi_fs::mode;
 use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{Entry, Status};
+use std::sync::Arc;
 
 impl File {
     /// MPI_File_set_size of all ranks. `bytes`: the size, or what is wrong with this rank's; ranks fail together.
     pub fn set_size(&self, entry: &mut Entry, bytes: Result<u64, Error>) -> Result<(), Error> {
-        self.sized(entry, bytes, "resized", |disk, bytes| disk.resize(bytes))
+        self.sized(entry, bytes, "resized", |_, here, bytes| here.disk.resize(bytes))
     }
 
-    /// MPI_File_preallocate of all ranks. A file that is longer stays as it is. `bytes` as in [`File::set_size`].
-    pub fn preallocate(&self, entry: &mut Entry, bytes: Result<u64, Error>) -> Result<(), Error> {
-        self.sized(entry, bytes, "given its space", |disk, bytes| match disk.length() {
-            Ok(length) if length >= bytes => Status::OK,
-            Ok(_) => disk.preallocate(bytes),
-            Err(status) => status,
-        })
+    /// MPI_File_preallocate of all ranks. A file that is longer keeps its length. `bytes` as in [`File::set_size`].
+    pub fn preallocate(self: &Arc<File>, entry: &mut Entry, bytes: Result<u64, Error>) -> Result<(), Error> {
+        self.sized(entry, bytes, "given its space", |entry, here, bytes| self.have_space(entry, here, bytes))
     }
 
     /// Has rank 0 change the file's size when all ranks are there; their arguments have to be the same.
@@ -28,7 +25,7 @@ impl File {
         entry: &mut Entry,
         bytes: Result<u64, Error>,
         what: &str,
-        change: impl FnOnce(&OnDisk, u64) -> Status,
+        change: impl FnOnce(&mut Entry, &Presence, u64) -> Status,
     ) -> Result<(), Error> {
         if self.amode & mode::RDONLY != 0 {
             self.permits(true)?;
@@ -36,7 +33,9 @@ impl File {
         self.not_sequential()?;
         let [bytes] = self.same_in_all(entry, bytes.map(|bytes| [bytes]), "sizes")?;
         let own = match self.comm.rank() {
-            0 => self.presence_or_status().map_or_else(|status| status, |here| change(&here.disk, bytes)),
+            0 => self
+                .presence_or_status()
+                .map_or_else(|status| status, |here| change(&mut *entry, &here, bytes)),
             _ => Status::OK,
         };
         let status = self.comm.least(entry, own)?;

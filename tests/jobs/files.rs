@@ -1,6 +1,6 @@
 //! Files: what programs find in them after calls of every kind, on one node and on two made up on this machine.
 
-use oxmpi_tests::{Job, leave_out, mpi};
+use oxmpi_tests::{Job, files_in_c, leave_out, mpi};
 use std::process::Command;
 
 /// Jobs on one node, and, if there are several ranks, on two nodes.
@@ -55,6 +55,26 @@ fn random_operations_are_as_the_model_says() {
         for job in jobs(ranks) {
             let folder = tempfile::tempdir().expect("a folder");
             job.program("files_random").arg(folder.path()).args(["1", "20", "3"]).run().all_ok(ranks);
+        }
+    }
+}
+
+/// The same on several files at a time, with views and memory of every kind, in threads and endpoints, too; by hand more of them:
+/// `mpirun -n 4 files_model FOLDER FIRST_SEED SEEDS SECONDS [threads N | endpoints N]`.
+#[test]
+fn files_of_all_kinds_are_as_the_model_says() {
+    if !mpi().is_ours() {
+        return leave_out("random operations on files of all kinds", "not every library passes");
+    }
+    let runs: [(usize, &[&str]); 5] =
+        [(1, &[]), (2, &["threads", "2"]), (2, &["endpoints", "2"]), (3, &[]), (4, &[])];
+    for (ranks, who) in runs {
+        for (job, seed) in jobs(ranks).into_iter().zip(["1", "1001"]) {
+            let folder = tempfile::tempdir().expect("a folder");
+            let job = job.program("files_model").arg(folder.path()).args([seed, "12", "3"]).args(who);
+            job.run().all_ok(ranks);
+            let left = std::fs::read_dir(folder.path()).expect("the folder").count();
+            assert_eq!(left, 0, "files are left beside those of the program");
         }
     }
 }
@@ -166,6 +186,43 @@ fn ranks_without_accesses_open_later() {
         for job in jobs(ranks) {
             let folder = tempfile::tempdir().expect("a folder");
             job.program("files_deferred").arg(folder.path()).arg("2").run().all_ok(ranks);
+        }
+    }
+}
+
+/// Space ahead on a file system that has it, holes included.
+#[test]
+fn space_is_had_ahead() {
+    if !mpi().is_ours() {
+        return leave_out("space ahead of files", "other libraries have it for the end of a file alone");
+    }
+    for ranks in [1, 2, 4] {
+        for job in jobs(ranks) {
+            let folder = tempfile::tempdir().expect("a folder");
+            job.program("files_space").arg(folder.path()).arg("holes").run().all_ok(ranks);
+        }
+    }
+}
+
+/// Components of all three frameworks of files, written in C from the header alone.
+#[test]
+fn files_by_components_in_c() {
+    if !mpi().is_ours() {
+        return leave_out("components of files in C", "about our own component interface");
+    }
+    let components = files_in_c();
+    let served = |job: Job| {
+        let job = job.args(["--mca", "mca_base_component_path"]).arg(components.path());
+        let job = job.args(["--mca", "fs", "cplain", "--mca", "fbtl", "cplain", "--mca", "fcoll", "ceach"]);
+        job.args(["--mca", "io_ompio_coll_timing_info", "1"])
+    };
+    for ranks in [1, 4] {
+        let folder = tempfile::tempdir().expect("a folder");
+        served(Job::new(ranks).limit(300)).program("files").arg(folder.path()).run().all_ok(ranks);
+        for job in jobs(ranks) {
+            let job = served(job).program("files_random").arg(folder.path()).args(["5000", "20", "3"]);
+            let ended = job.run().all_ok(ranks);
+            assert!(ended.err.contains("served by cplain, cplain and ceach"), "{}", ended.err);
         }
     }
 }

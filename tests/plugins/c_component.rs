@@ -29,6 +29,22 @@ fn transfers_of_files_in_c_pass_the_suite() {
     oxmpi_fbtl_conformance::run_all(&oxmpi_fbtl_conformance::Setup::new(descriptor));
 }
 
+#[test]
+fn a_file_system_in_c_passes_the_suite() {
+    let file = scratch("c").join("libfs_cplain.so");
+    compile_c(&root().join("tests/plugins/c/fs_cplain.c"), &file, &[]);
+    let descriptor = load(&file, "oxmpi_component_fs_cplain");
+    oxmpi_fs_conformance::run_all(&oxmpi_fs_conformance::Setup::new(descriptor));
+}
+
+#[test]
+fn plans_of_file_access_in_c_pass_the_suite() {
+    let file = scratch("c").join("libfcoll_ceach.so");
+    compile_c(&root().join("tests/plugins/c/fcoll_ceach.c"), &file, &[]);
+    let descriptor = load(&file, "oxmpi_component_fcoll_ceach");
+    oxmpi_fcoll_conformance::run_all(&oxmpi_fcoll_conformance::Setup::new(descriptor));
+}
+
 /// The header's own assertions compare sizes and offsets; C++ reads it too.
 #[test]
 fn the_header_compiles_as_c_and_as_cxx() {

@@ -77,7 +77,8 @@ static void explicit_offsets(void) {
     OK(MPI_File_iread_at(file, (MPI_Offset)size * MANY - 9, got, 100, MPI_BYTE, &request));
     OK(MPI_Wait(&request, &status));
     CHECK(count_of(&status, MPI_BYTE) == 9, "%d bytes at the end", count_of(&status, MPI_BYTE));
-    /* By all, with other parts. */
+    /* By all, with other parts, when nobody reads any more. */
+    MPI_Barrier(MPI_COMM_WORLD);
     fill(mine, MANY, 100 + rank);
     OK(MPI_File_write_at_all(file, (MPI_Offset)(size - 1 - rank) * MANY, mine, MANY, MPI_BYTE, &status));
     CHECK(count_of(&status, MPI_BYTE) == MANY, "%d bytes", count_of(&status, MPI_BYTE));

@@ -90,6 +90,22 @@ pub fn fbtl_faults() -> tempfile::TempDir {
     folder
 }
 
+/// A folder with the components of files that are written in C (`tests/plugins/c`) and nothing else; it goes when the answer does.
+pub fn files_in_c() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
+    for name in ["fs_cplain", "fbtl_cplain", "fcoll_ceach"] {
+        let mut command = Command::new(&compiler);
+        command.args(["-std=c11", "-O2", "-fPIC", "-shared", "-pthread", "-I"]);
+        command.arg(root().join("framework/include")).arg("-o");
+        command.arg(folder.path().join(format!("lib{name}.so")));
+        let out = command.arg(root().join(format!("tests/plugins/c/{name}.c"))).output();
+        let out = out.expect("the C compiler runs");
+        assert!(out.status.success(), "{name}: {}", String::from_utf8_lossy(&out.stderr));
+    }
+    folder
+}
+
 fn beside(name: &str) -> PathBuf {
     let exe = std::env::current_exe().expect("the path of this test");
     let found = exe.ancestors().skip(1).take(2).map(|dir| dir.join(name)).find(|path| path.is_file());

@@ -187,6 +187,9 @@ const PAGES: [(&str, &str); 24] = [
     ("files", "docs/files.md"),
 ];
 
+/// The examples that the pages for authors of components compile.
+const EXAMPLES: [&str; 5] = ["btl_cloop.c", "coll_cring.c", "fs_cplain.c", "fbtl_cplain.c", "fcoll_ceach.c"];
+
 /// Help paragraphs to read, pages, and the licences.
 fn texts(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
     let root = &workspace.root;
@@ -196,8 +199,7 @@ fn texts(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
     for (topic, page) in PAGES {
         place.copy(&root.join(page), &format!("share/oxmpi/pages/{topic}.md"))?;
     }
-    // The examples that the pages on transports and on collectives compile.
-    for example in ["btl_cloop.c", "coll_cring.c"] {
+    for example in EXAMPLES {
         place
             .copy(&root.join("tests/plugins/c").join(example), &format!("share/oxmpi/examples/{example}"))?;
     }

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Modules that the first process loads, with those that they need. The last two are asked for by name, which no dependency tells.
-const MODULES: [&str; 10] = [
+/// Modules that the first process loads, with those that they need. The two of checksums, and NFS's versions, are asked for by name, which no dependency tells.
+const MODULES: [&str; 13] = [
     "virtio_pci",
     "virtio_net",
     "9pnet_virtio",
@@ -21,22 +21,31 @@ const MODULES: [&str; 10] = [
     "rdma_ucm",
     "crc32_generic",
     "crc32c_generic",
+    "nfsd",
+    "nfsv3",
+    "nfsv4",
 ];
 
-/// Debian packages that have to be installed; programs of each tell whether it is.
-const NEEDED: [(&str, &str); 6] = [
+/// A file of a Debian package that has to be installed, and the package.
+pub type Needed = (&'static str, &'static str);
+
+/// Packages of all guests.
+const NEEDED: [Needed; 7] = [
     ("/usr/bin/qemu-system-x86_64", "qemu-system-x86"),
     ("/bin/busybox", "busybox-static"),
     ("/sbin/modprobe", "kmod"),
     ("/usr/bin/cpio", "cpio"),
     ("/usr/bin/rdma", "iproute2"),
     ("/usr/bin/ibv_devinfo", "ibverbs-utils"),
+    ("/usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav34.so", "ibverbs-providers"),
 ];
 
 /// A kernel and the files of its first process.
 pub struct Machine {
     kernel: PathBuf,
     first: PathBuf,
+    /// Folders of the host that guests see even below /tmp, of which they have one of their own.
+    shown: Vec<PathBuf>,
 }
 
 /// A guest's place among others.
@@ -64,25 +73,26 @@ pub fn output(command: &mut Command) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&out.stdout).into_owned())
 }
 
+/// Installs packages that are missing (as root).
+pub fn install_missing(needed: &[Needed]) -> Result<(), String> {
+    let missing: Vec<&str> =
+        needed.iter().filter(|(file, _)| !Path::new(file).exists()).map(|(_, package)| *package).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let mut install = Command::new("apt-get");
+    install.args(["install", "-y", "-q", "--no-install-recommends"]).args(&missing);
+    run(install.env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null()).stdout(Stdio::null()))
+        .map_err(|e| format!("a guest needs the Debian packages {}: {e}", missing.join(", ")))
+}
+
 impl Machine {
     /// Installs programs that are missing (as root), fetches the kernel once, and packs the first files.
-    pub fn prepare(cache: &Path) -> Result<Machine, String> {
+    pub fn prepare(cache: &Path, shown: &[&Path]) -> Result<Machine, String> {
         if cfg!(not(target_arch = "x86_64")) {
             return Err("guests are made for x86-64 alone".into());
         }
-        let providers = ("/usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav34.so", "ibverbs-providers");
-        let missing: Vec<&str> = NEEDED
-            .iter()
-            .chain([&providers])
-            .filter(|(file, _)| !Path::new(file).exists())
-            .map(|n| n.1)
-            .collect();
-        if !missing.is_empty() {
-            let mut install = Command::new("apt-get");
-            install.args(["install", "-y", "-q", "--no-install-recommends"]).args(&missing);
-            run(install.env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null()).stdout(Stdio::null()))
-                .map_err(|e| format!("a guest needs the Debian packages {}: {e}", missing.join(", ")))?;
-        }
+        install_missing(&NEEDED)?;
         fs::create_dir_all(cache).map_err(|e| format!("{}: {e}", cache.display()))?;
         let tree = cache.join("kernel");
         if !tree.join("lib/modules").is_dir() {
@@ -91,7 +101,7 @@ impl Machine {
         let kernel = only_entry(&tree.join("boot"), "vmlinuz-")?;
         let first = cache.join("first.cpio");
         pack(cache, &tree, &first)?;
-        Ok(Machine { kernel, first })
+        Ok(Machine { kernel, first, shown: shown.iter().map(|folder| folder.to_path_buf()).collect() })
     }
 
     /// Starts a guest that runs `run.sh` of `folder`.
@@ -105,7 +115,10 @@ impl Machine {
         let (number, seconds) = (place.number, limit.as_secs());
         write(
             "settings",
-            &format!("name=guest{number} address=192.168.77.{number} device='{device}' limit={seconds}\n"),
+            &format!(
+                "name=guest{number} address=192.168.77.{number} device='{device}' limit={seconds} shown='{}'\n",
+                self.shown.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(" ")
+            ),
         )?;
         let _ = fs::remove_file(folder.join("status"));
         let share = |id: &str, path: &Path, options: &str| {

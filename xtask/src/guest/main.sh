@@ -1,9 +1,15 @@
 # In the guest, on the host's programs: a network device, soft-RoCE over it, /job/run.sh within a limit, its output in /job/out and its status
 # in /job/status; then the end.
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8
-address=192.168.77.1 device='' limit=90
+address=192.168.77.1 device='' limit=90 shown=''
 . /job/settings
+# A /tmp of its own, and in it what it is to see of the host's.
+mkdir -p /mnt/tmp
+mount --bind /tmp /mnt/tmp
 mount -t tmpfs own /tmp
+for folder in $shown; do
+    case $folder in /tmp/*) mkdir -p "$folder" && mount --bind "/mnt/tmp/${folder#/tmp/}" "$folder" ;; esac
+done
 mkdir -p /dev/shm /dev/pts /run
 mount -t tmpfs own /dev/shm
 mount -t devpts pts /dev/pts

@@ -1,9 +1,10 @@
 //! `cargo xtask guest`: btl-verbs over a real kernel's soft-RoCE, in one virtual machine and in two that are joined.
 //!
 //! In one: the conformance suite of BTLs through Debian's libibverbs, and programs of two ranks. In two: the same programs with a rank on each,
-//! started by `mpirun` through an agent. `--compare` measures beside another library (`compare.rs`). Not part of `cargo xtask test`: it fetches a kernel and emulates a machine.
+//! started by `mpirun` through an agent. `--files` runs programs of files on a kernel's NFS server with two clients (`files.rs`). `--compare` measures beside another library (`compare.rs`). Not part of `cargo xtask test`: it fetches a kernel and emulates a machine.
 
 mod compare;
+mod files;
 mod machine;
 mod scripts;
 
@@ -31,6 +32,9 @@ pub struct Options {
     /// Measure latency and rate in a guest instead, beside Debian's Open MPI
     #[arg(long, conflicts_with = "command")]
     compare: bool,
+    /// Run programs of files in two guests instead, on the NFS server of one, by these versions of NFS
+    #[arg(long, value_name = "VERSIONS", value_delimiter = ',', conflicts_with_all = ["command", "compare"])]
+    files: Vec<String>,
     /// An install to test (default: makes one in target/guest)
     #[arg(long)]
     prefix: Option<PathBuf>,
@@ -61,11 +65,11 @@ const OVER_VERBS: &str = "--mca btl verbs,self --mca mpi_yield_when_idle 1";
 
 pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
     let cache = workspace.root.join("target/guest");
-    let machine = Machine::prepare(&cache)?;
     let prefix = match &options.prefix {
         Some(prefix) => prefix.canonicalize().map_err(|e| format!("{}: {e}", prefix.display()))?,
         None => install::run(workspace, &cache.join("oxmpi"), false)?.prefix,
     };
+    let machine = Machine::prepare(&cache, &[&workspace.root, &prefix])?;
     let how = GuestSettings { limit: Duration::from_secs(options.limit), kvm: options.kvm };
     if !options.command.is_empty() {
         let command = options.command.join(" ");
@@ -78,6 +82,9 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
     }
     if options.compare {
         return compare::run(workspace, &machine, &cache, &prefix, &how);
+    }
+    if !options.files.is_empty() {
+        return files::run(workspace, &machine, (&cache, &prefix), &options.files, &how);
     }
     let compiled = compile(workspace, &cache, &prefix)?;
     let mut failed = Vec::new();

@@ -3,6 +3,8 @@
 //! `tests/apps/apps.toml` lists them. The results are a section of docs/CONFORMANCE.md, which `cargo xtask conformance` keeps
 //! as it is. A program that fails without a reason, or passes in spite of one, makes the command fail.
 //!
+//! A run with further options of mpirun (another component, two nodes) has a name, by which its rows stand behind the program's own.
+//!
 //! A program may stand on others of the list, which come before it: where one is asked for by name, those that it needs are built, unless they are there.
 
 use crate::bounded::{self, Outcome};
@@ -13,6 +15,7 @@ use clap::Args;
 use serde::Deserialize;
 use std::fmt::Write;
 use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -27,6 +30,12 @@ pub struct Options {
     /// Seconds that each build and each run may take at least, where the list allows less: for slow machines
     #[arg(long, default_value_t = 0)]
     limit: u64,
+    /// Further options of mpirun, separated by blanks, for all that programs start, as "--mca fbtl posix"; `--record` names the rows
+    #[arg(long, default_value = "", allow_hyphen_values = true, requires = "record")]
+    mpirun_options: String,
+    /// The name of a run with `--mpirun-options` on the page
+    #[arg(long, value_name = "NAME", requires = "mpirun_options")]
+    record: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -104,7 +113,9 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
         None => install::run(workspace, &folder.join("oxmpi"), false)?.prefix,
     };
     let tools = fetch::debian_tools(&folder, &list.tools)?;
-    let place = Place { folder, prefix, tools, limit: options.limit };
+    let launcher =
+        options.record.as_ref().map(|_| launcher(&folder, &prefix, &options.mpirun_options)).transpose()?;
+    let place = Place { folder, prefix, launcher, tools, limit: options.limit };
     let page = workspace.root.join("docs/CONFORMANCE.md");
     let (mut rows, mut wrong) = (Vec::new(), Vec::new());
     let paths = std::env::var_os("PATH").unwrap_or_default();
@@ -136,7 +147,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
         }
         rows.push((app, version, result.is_ok()));
         // After each, so that a run that is broken off has not been for nothing.
-        write_page(&page, &list, &rows)?;
+        write_page(&page, &list, &rows, options.record.as_deref())?;
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
@@ -146,10 +157,25 @@ fn read(path: &Path) -> Result<List, String> {
     toml::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))
 }
 
+/// A folder with a command mpirun that adds options to all that it is given.
+fn launcher(folder: &Path, prefix: &Path, options: &str) -> Result<PathBuf, String> {
+    let home = folder.join("launcher");
+    fs::create_dir_all(&home).map_err(|e| format!("{}: {e}", home.display()))?;
+    let command = home.join("mpirun");
+    let script = format!("#!/bin/sh\nexec '{}' {options} \"$@\"\n", prefix.join("bin/mpirun").display());
+    let executable = fs::Permissions::from_mode(0o755);
+    fs::write(&command, script)
+        .and_then(|()| fs::set_permissions(&command, executable))
+        .map_err(|e| format!("{}: {e}", command.display()))?;
+    Ok(home)
+}
+
 /// Where programs are built and run, and by what.
 struct Place {
     folder: PathBuf,
     prefix: PathBuf,
+    /// The command mpirun with further options, where there are some.
+    launcher: Option<PathBuf>,
     tools: PathBuf,
     /// The least of all limits, in seconds.
     limit: u64,
@@ -179,7 +205,7 @@ impl Place {
 
 /// Builds a program, and runs it if asked. The version, with what went wrong.
 fn try_app(app: &App, place: &Place, runs: bool) -> Result<String, (String, String)> {
-    let Place { folder, prefix, tools, limit } = place;
+    let Place { folder, prefix, launcher, tools, limit } = place;
     let home = place.home(app);
     let [build_limit, run_limit] = app.limits(*limit);
     let fetched = place.fetch(app).map_err(|why| (String::new(), why))?;
@@ -189,8 +215,10 @@ fn try_app(app: &App, place: &Place, runs: bool) -> Result<String, (String, Stri
         let file = File::create(&log).map_err(said)?;
         let errors = file.try_clone().map_err(said)?;
         let path = std::env::join_paths(
-            [prefix.join("bin"), tools.join("usr/bin")]
-                .into_iter()
+            launcher
+                .iter()
+                .cloned()
+                .chain([prefix.join("bin"), tools.join("usr/bin")])
                 .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
         );
         let mut command = Command::new("sh");
@@ -221,28 +249,47 @@ fn try_app(app: &App, place: &Place, runs: bool) -> Result<String, (String, Stri
     }
 }
 
-/// The rows of programs that were not tried stay as they are on the page.
-fn write_page(path: &Path, list: &List, tried: &[(&App, String, bool)]) -> Result<(), String> {
+/// The rows of programs that were not tried stay as they are on the page. `record`: the name of a run with further options, whose row stands behind the program's own.
+fn write_page(
+    path: &Path,
+    list: &List,
+    tried: &[(&App, String, bool)],
+    record: Option<&str>,
+) -> Result<(), String> {
     let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let (before, section) = text.split_at(text.find(HEADING).unwrap_or(text.len()));
     let mut new = format!(
-        "{before}{HEADING}\nWritten by `cargo xtask apps`: fetched from Debian's sources or PyPI, built and run as `tests/apps/apps.toml` says.\n\n\
+        "{before}{HEADING}\nWritten by `cargo xtask apps`: fetched from Debian's sources or PyPI, built and run as `tests/apps/apps.toml` says; in parentheses, with further options \
+         of mpirun (`--mpirun-options OPTIONS --record NAME`).\n\n\
          | program | version | result |\n| --- | --- | --- |\n"
     );
     for app in &list.app {
-        let start = format!("| {} | ", app.name);
+        let mut rows: Vec<String> =
+            section.lines().filter(|line| is_of(line, &app.name)).map(str::to_owned).collect();
         if let Some((_, version, passed)) = tried.iter().find(|(tried, ..)| tried.name == app.name) {
             let result = match (passed, &app.reason) {
                 (true, _) => "pass",
                 (false, Some(reason)) => reason,
                 (false, None) => "fail",
             };
-            let _ = writeln!(new, "{start}{version} | {result} |");
-        } else if let Some(row) = section.lines().find(|line| line.starts_with(&start)) {
-            let _ = writeln!(new, "{row}");
+            let name = record.map_or_else(|| app.name.clone(), |record| format!("{} ({record})", app.name));
+            let row = format!("| {name} | {version} | {result} |");
+            let start = format!("| {name} | ");
+            match rows.iter_mut().find(|row| row.starts_with(&start)) {
+                Some(there) => *there = row,
+                None if record.is_none() => rows.insert(0, row),
+                None => rows.push(row),
+            }
         }
+        rows.iter().for_each(|row| _ = writeln!(new, "{row}"));
     }
     fs::write(path, new).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// Whether a line of the page is a row of that program, by itself or with further options.
+fn is_of(line: &str, name: &str) -> bool {
+    let rest = line.strip_prefix("| ").and_then(|line| line.strip_prefix(name));
+    rest.is_some_and(|rest| rest.starts_with(" | ") || rest.starts_with(" ("))
 }
 
 #[cfg(test)]
@@ -260,6 +307,43 @@ mod tests {
             let before = |name: &String| list.app[..at].iter().any(|earlier| earlier.folder() == *name);
             assert!(app.needs.iter().all(before), "{} comes before what it needs", app.name);
         }
+    }
+
+    #[test]
+    fn rows_of_further_options_stand_behind_the_programs_own() {
+        let folder = std::env::temp_dir().join(format!("oxmpi-apps-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let page = folder.join("page.md");
+        fs::write(
+            &page,
+            format!("before{HEADING}\n| b c | 1 | pass |\n| a | 1 | fail |\n| gone | 1 | pass |\n"),
+        )
+        .expect("a page");
+        let app = |name: &str| {
+            format!("[[app]]\nname='{name}'\nsource='{name}'\nlimit=[1, 2]\nbuild=''\nrun=''\nwants=''\n")
+        };
+        let list: List =
+            toml::from_str(&format!("tools=[]\n{}{}{}", app("a"), app("b"), app("b c"))).expect("sound");
+        for (name, passed, record) in [
+            ("a", true, Some("two nodes")),
+            ("a", false, Some("two nodes")),
+            ("a", true, None),
+            ("b", true, Some("x")),
+        ] {
+            let of = list.app.iter().find(|app| app.name == name).expect("listed");
+            write_page(&page, &list, &[(of, "2".into(), passed)], record).expect("written");
+        }
+        let text = fs::read_to_string(&page).expect("written");
+        fs::remove_dir_all(&folder).expect("the folder");
+        let rows: Vec<_> = text.lines().skip_while(|line| !line.starts_with("| ---")).skip(1).collect();
+        let due = [
+            "| a | 2 | pass |",
+            "| a (two nodes) | 2 | fail |",
+            "| b (x) | 2 | pass |",
+            "| b c | 1 | pass |",
+        ];
+        assert_eq!(rows, due);
+        assert!(text.starts_with("before"));
     }
 
     #[test]

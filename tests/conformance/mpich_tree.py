@@ -57,14 +57,14 @@ CONF = """
 
 # ROMIO's own programs, in src/mpi/romio/test: name, processes, arguments. They
 # print no common line at the end, so only their exit status and words count. Left
-# out: coll_perf and large_array (big files), those that need ROMIO's hints, and
+# out: coll_perf, large_array and large_file (big files), syshints (ROMIO's own hints), and
 # the four noncontig ones, which use MPI_LB and MPI_UB, gone since MPI 3.0.
 ROMIO = [(p, 4, "-fname F") for p in
          ("simple psimple perf async async-multiple atomicity coll_test excl file_info "
           "misc shared_fp ordered_fp split_coll").split()]
 ROMIO += [("error", 1, "-fname F"), ("status", 1, "-fname F"), ("aggregation1", 4, "-f F"),
           ("aggregation2", 4, "F"), ("hindexed", 4, "F"), ("types_with_zeros", 2, "F"),
-          ("darray_read", 4, "F"), ("creat_excl", 4, "-fname F")]
+          ("darray_read", 4, "F"), ("creat_excl", 4, "-fname F"), ("external32", 1, "F"), ("big_extents", 4, "F")]
 
 
 class Make:

@@ -46,7 +46,7 @@ fn view_of(
         (MPI_DISPLACEMENT_CURRENT, false) => {
             return Failure::err(
                 MPI_ERR_ARG,
-                "disp is MPI_DISPLACEMENT_CURRENT, fh was opened without MPI_MODE_SEQUENTIAL",
+                "the displacement is MPI_DISPLACEMENT_CURRENT, and fh was opened without MPI_MODE_SEQUENTIAL",
             );
         }
         (_, true) => {

@@ -155,7 +155,7 @@ fn functions() -> Vec<String> {
     names.map(|l| l.split('\t').next().unwrap().to_string()).collect()
 }
 
-/// What commands of this installation ask the library for by name, which no header declares.
+/// Names that commands of this installation ask the library for, which no header declares.
 const FOR_COMMANDS: [&str; 1] = ["oxmpi_tell_file"];
 
 #[test]

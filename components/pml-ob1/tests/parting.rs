@@ -36,8 +36,9 @@ fn part(w: &World, at: usize, proc: u32) {
     assert_eq!((t.peer_parted)(s, proc), Status::OK);
 }
 
+/// Sends of the other side that nobody answers any more still have their memory.
 fn nothing_was_said(w: &World) {
-    w.assert_clean();
+    (0..w.procs.len()).for_each(|proc| assert_eq!(w.errors(proc), vec![]));
     assert_eq!(*w.procs[0].helps.lock(), Vec::<String>::new());
 }
 

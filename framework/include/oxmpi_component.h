@@ -39,7 +39,7 @@ extern "C" {
 #define OXMPI_BTL_FRAMEWORK "btl"
 #define OXMPI_BTL_VERSION { 3, 0, 0 }
 #define OXMPI_PML_FRAMEWORK "pml"
-#define OXMPI_PML_VERSION { 3, 0, 0 }
+#define OXMPI_PML_VERSION { 3, 1, 0 }
 #define OXMPI_COLL_FRAMEWORK "coll"
 #define OXMPI_COLL_VERSION { 2, 3, 0 }
 #define OXMPI_OSC_FRAMEWORK "osc"
@@ -2003,6 +2003,10 @@ struct oxmpi_pml_table {
      * `error`, an error, and no data. `buf`, `count`, `dtype` and `mode` are not looked at. It keeps the order of messages; a probe shows
      * an empty message. NOT_SUPPORTED: receives cannot be ended from the other side. */
     oxmpi_status (*send_failure)(void *, const oxmpi_send_args *, oxmpi_status error, oxmpi_request_header **out);
+    /* A process of another job has parted for good (MPI_Comm_disconnect): no communicator has it, nothing is under way with it, and its number never
+     * means another. What is kept of it is freed before the call returns, since its endpoints go then; a message of it that still comes is dropped.
+     * Holding nothing. NOT_SUPPORTED: what is kept of it stays until `finalize`. */
+    oxmpi_status (*peer_parted)(void *, uint32_t proc);
 };
 
 /* The one module of a PML component. */
@@ -3706,7 +3710,7 @@ OXMPI_ASSERT(offsetof(oxmpi_counts, most_out_of_sequence) == 56);
 OXMPI_ASSERT(offsetof(oxmpi_counts, spreads) == 64);
 OXMPI_ASSERT(offsetof(oxmpi_counts, posted_now) == 72);
 OXMPI_ASSERT(offsetof(oxmpi_counts, match_time) == 80);
-OXMPI_ASSERT(sizeof(oxmpi_pml_table) == 176);
+OXMPI_ASSERT(sizeof(oxmpi_pml_table) == 184);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, version) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, enable) == 8);
@@ -3730,6 +3734,7 @@ OXMPI_ASSERT(offsetof(oxmpi_pml_table, set_flags) == 144);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, measure) == 152);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, revoke) == 160);
 OXMPI_ASSERT(offsetof(oxmpi_pml_table, send_failure) == 168);
+OXMPI_ASSERT(offsetof(oxmpi_pml_table, peer_parted) == 176);
 OXMPI_ASSERT(sizeof(oxmpi_pml_module) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_pml_module, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_pml_module, max_tag) == 4);

@@ -115,6 +115,8 @@ pub struct Declaration {
     pub deprecated: bool,
     /// For developers of the library; listings leave it out unless asked.
     pub internal: bool,
+    /// The value names a file, whose text is a setting of the parameter of this full name.
+    pub text_for: Option<String>,
 }
 
 /// Open MPI's words for how much a framework says.
@@ -157,6 +159,7 @@ impl Declaration {
             deprecated_names: Vec::new(),
             deprecated: false,
             internal: false,
+            text_for: None,
         }
     }
 
@@ -297,9 +300,16 @@ impl Declaration {
             deprecated_names,
             deprecated: decl.flags & param_flag::DEPRECATED != 0,
             internal: decl.flags & param_flag::INTERNAL != 0,
+            text_for: None,
             full_name: full_name.clone(),
         };
         Ok(declaration)
+    }
+
+    /// Makes the value the name of a file, whose text is a setting of the parameter with this full name. That one is declared later.
+    pub fn text_for(mut self, full_name: &str) -> Declaration {
+        self.text_for = Some(full_name.into());
+        self
     }
 
     /// The bounds, if there are any.

@@ -29,6 +29,7 @@ mod resolver;
 mod selection;
 mod similar_names;
 pub mod sources;
+mod text_file;
 mod value;
 
 pub use declaration::{Declaration, Kind};

@@ -6,11 +6,13 @@ use crate::file::ParamFile;
 use crate::origin::{ENVIRONMENT, ENVIRONMENT_OPEN_MPI, Origin, SOURCE, Tier};
 use crate::selection::Selection;
 use crate::similar_names::nearest;
+use crate::text_file;
 use crate::value::{self, Value};
 use oxmpi_mca::ParamValue;
 use oxmpi_mca::abi::StrRef;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 /// A declared parameter with its value and where that came from.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,6 +89,8 @@ pub struct Resolver {
     /// Full names and synonyms to positions in `declared`.
     index: HashMap<String, usize>,
     pub(crate) home: Option<String>,
+    /// Somebody else has read what files say, and handed it on.
+    pub(crate) files_are_read: bool,
 }
 
 /// A name that still works and that a newer one replaces.
@@ -294,7 +298,10 @@ impl Resolver {
             // Otherwise the name was only somebody's synonym; its own declaration takes it over.
         }
         let (resolved, wrong) = match self.resolve(&declaration) {
-            Ok(resolved) => (resolved, None),
+            Ok(resolved) => {
+                let unread = self.take_text(&resolved).err();
+                (resolved, unread)
+            }
             Err(why) => (self.default_of(declaration)?, Some(why)),
         };
         let at = self.declared.len();
@@ -307,6 +314,32 @@ impl Resolver {
             Some(why) => Err(why),
             None => Ok(&self.declared[at]),
         }
+    }
+
+    /// Reads the file that a value names for another parameter, which is declared later.
+    fn take_text(&mut self, named: &Resolved) -> Result<(), ParamError> {
+        let Some(next) = named.declaration.text_for.clone() else { return Ok(()) };
+        let written = named.value.as_str().unwrap_or("");
+        if self.files_are_read || written.is_empty() {
+            return Ok(());
+        }
+        let path = match (written.strip_prefix("~/"), &self.home) {
+            (Some(rest), Some(home)) => Path::new(home).join(rest),
+            _ => PathBuf::from(written),
+        };
+        let text = text_file::read(&path).map_err(|reason| ParamError {
+            parameter: named.set_as.clone(),
+            kind: ErrorKind::Malformed,
+            given: written.into(),
+            origin: named.origin.clone(),
+            reason,
+        })?;
+        let origin = text_file::origin(&path, &named.origin);
+        let settings = self.settings.entry(next).or_default();
+        settings.retain(|s| s.origin != origin);
+        // Of settings of equal weight the last one counts: the parameter's own.
+        settings.insert(0, Setting { text, origin });
+        Ok(())
     }
 
     fn default_of(&self, declaration: Declaration) -> Result<Resolved, ParamError> {

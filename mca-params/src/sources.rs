@@ -144,6 +144,7 @@ impl Sources {
         });
         let resolver = Resolver::from_variables(variables);
         let mut sources = Sources { resolver, checked, ..Sources::default() };
+        sources.resolver.files_are_read = files_are_read && reader == Reader::Process;
         if reader == Reader::Launcher {
             sources.resolver.forget_command_line();
         }

@@ -331,3 +331,50 @@ proptest! {
         }
     }
 }
+
+/// A value may name a file whose text is the value of another parameter; that one's own setting of the same source comes first.
+#[test]
+fn files_of_text() {
+    let folder = std::env::temp_dir().join(format!("oxmpi-text-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("rules");
+    std::fs::write(&path, "a\nb").unwrap();
+    let (name, path) = ("btl_shm_x_filename", path.to_str().unwrap());
+    let file = || {
+        let declaration = Declaration::new("btl", "shm", "x_filename", Kind::Text, "", "for a test");
+        declaration.text_for("btl_shm_x")
+    };
+    let value = |mut resolver: Resolver| {
+        resolver.declare(file()).map(drop)?;
+        resolver.declare(decl(Kind::Text, "none")).map(|r| (r.value.clone(), r.origin.clone()))
+    };
+    let by_environment = ("OMPI_MCA_btl_shm_x_filename", path);
+    let (text, origin) = value(env(&[by_environment])).unwrap();
+    assert_eq!(text, Value::Text("a\nb".into()));
+    assert!(matches!(&origin, Origin::File { path: named, .. } if named.to_str() == Some(path)), "{origin}");
+    // The ranks of a job get the text, and where it is from.
+    let mut launcher = env(&[by_environment]);
+    launcher.declare(file()).unwrap();
+    let handed: Vec<(OsString, OsString)> = launcher.variables();
+    assert!(handed.contains(&("OXMPI_MCA_btl_shm_x".into(), "a\nb".into())), "{handed:?}");
+    let (again, same) = value(Resolver::from_variables(handed)).unwrap();
+    assert_eq!((again, same), (text, origin));
+    // A text that is set itself.
+    let (text, _) = value(env(&[by_environment, ("OXMPI_MCA_btl_shm_x", "own")])).unwrap();
+    assert_eq!(text, Value::Text("own".into()));
+    assert_eq!(value(Resolver::new()).unwrap().0, Value::Text("none".into()));
+    // Mistakes.
+    let refused = |path: &str| value(Resolver::new().with([(name, path)])).unwrap_err().to_string();
+    let missing = refused("/nowhere/at/all");
+    assert!(
+        missing.contains(name) && missing.contains("/nowhere/at/all") && missing.contains("cannot be read")
+    );
+    assert!(refused(folder.to_str().unwrap()).contains("is not a regular file"));
+    std::fs::write(path, b"a\0").unwrap();
+    assert!(refused(path).contains("zero byte"));
+    std::fs::write(path, b"\xff").unwrap();
+    assert!(refused(path).contains("UTF-8"));
+    std::fs::write(path, vec![b'x'; (100 << 10) + 1]).unwrap();
+    assert!(refused(path).contains("102401 bytes"));
+    std::fs::remove_dir_all(&folder).unwrap();
+}

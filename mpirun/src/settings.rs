@@ -61,8 +61,8 @@ fn resolve_with(
         let problems: Vec<String> = sources.errors.iter().map(ToString::to_string).collect();
         return Err(registry::refusal(&problems).message);
     }
-    let resolver = sources.resolver;
-    let mut settings = Settings { environment: resolver.variables(), ..Settings::default() };
+    let mut resolver = sources.resolver;
+    let mut settings = Settings::default();
     if let Some(plm) = resolver.setting("plm") {
         settings.plm = (plm.text.to_string_lossy().into_owned(), plm.origin.is_open_mpi());
     }
@@ -84,7 +84,10 @@ fn resolve_with(
         settings.permits_singletons = alone.and_then(|known| known.value.as_bool()).unwrap_or(false);
         settings.warnings = registry.warnings().iter().map(registry::Warning::text).collect();
         checked = !registry.components().is_empty();
+        // With the texts of files that parameters of components name.
+        resolver = registry.resolver().clone();
     }
+    settings.environment = resolver.variables();
     let word = if checked { CHECKED } else { "read" };
     settings.environment.push((FILES_ARE_READ.into(), word.into()));
     for (name, setting) in resolver.settings().filter(|(_, s)| s.origin.label().is_some()) {

@@ -176,3 +176,22 @@ fn another_user_s_key_is_not_enough() {
     job(1, home.path(), &["connect", file]).run().all_ok(1);
     accepts.wait().all_ok(1);
 }
+
+#[test]
+fn a_wrong_secret_in_a_name_is_refused() {
+    if !ours("secrets in names of ports") {
+        return;
+    }
+    let home = tempfile::tempdir().expect("a folder");
+    let [file, wrong] = ["port", "wrong"].map(|name| home.path().join(name));
+    let [file, wrong] = [&file, &wrong].map(|path| path.to_str().expect("text"));
+    let mut accepts = job(1, home.path(), &["open", file]).start();
+    accepts.until("the port is open", || Path::new(file).exists());
+    let name = std::fs::read_to_string(file).expect("it is there");
+    let secret = name.split(':').nth(2).and_then(|key| key.strip_prefix('s')).expect("the secret is in it");
+    std::fs::write(wrong, name.replace(secret, &"7".repeat(secret.len()))).expect("written");
+    let ended = job(1, home.path(), &["connect", wrong]).run().ended_with(43);
+    assert!(ended.err.contains("key") && !ended.err.contains(secret), "{}", ended.err);
+    job(1, home.path(), &["connect", file]).run().all_ok(1);
+    accepts.wait().all_ok(1);
+}

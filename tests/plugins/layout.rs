@@ -147,7 +147,7 @@ pub fn all() -> Vec<Layout> {
         PmlTable {
             size version enable add_comm del_comm send isend recv irecv send_init recv_init probe
             imrecv after_turn threads_begin flush peer_failed finalize counts
-            set_flags measure revoke send_failure
+            set_flags measure revoke send_failure peer_parted
         }
         PmlModule { size max_tag state table }
         CollComm {

@@ -6,6 +6,7 @@
 #endif
 
 #include <dirent.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -232,6 +233,16 @@ static long resident(void) {
     return resident * sysconf(_SC_PAGESIZE) / 1024;
 }
 
+/* Bytes of the heap that are in use, where the C library counts them. */
+static long heap(void) {
+#if defined __GLIBC__ && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
+    struct mallinfo2 all = mallinfo2();
+    return (long)(all.uordblks + all.hblkhd);
+#else
+    return 0;
+#endif
+}
+
 static void *in_thread(void *number) {
     char *arguments[] = {"wait", NULL};
     MPI_Comm inter;
@@ -403,12 +414,12 @@ int main(int argc, char **argv) {
     } else if (strcmp(what, "loop") == 0) {
         char *arguments[] = {"wait", NULL};
         int open = 0;
-        long kept = 0;
+        long kept = 0, used = 0;
         for (int i = 0; i < n; i++) {
             MPI_Comm inter = start(1, arguments, MPI_INFO_NULL);
             MPI_Barrier(inter);
             MPI_Comm_disconnect(&inter);
-            if (i == n / 5) open = descriptors(), kept = resident();
+            if (i == n / 5) open = descriptors(), kept = resident(), used = heap();
         }
         /* Connections end when the other side has said good-bye, and some descriptors are made at the first long wait, whenever that is. */
         open += 4;
@@ -418,7 +429,11 @@ int main(int argc, char **argv) {
             usleep(1000);
         }
         CHECK(descriptors() <= open, "%d descriptors, at most %d", descriptors(), open);
-        printf("kept %ld\n", resident() - kept);
+        /* So many bytes may stay of each, and what tables and pools grow by once. */
+        long more = heap() - used;
+        if (argc > 3)
+            CHECK(more < 16384 + atol(argv[3]) * n, "%ld bytes more of the heap after %d of %d jobs", more, n - n / 5, n);
+        printf("kept %ld KiB, %ld bytes of the heap\n", resident() - kept, more);
     } else if (strcmp(what, "pace") == 0) {
         /* So many after an eighth of them, with a look from outside between and behind. */
         char *arguments[] = {"wait", NULL};

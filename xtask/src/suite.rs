@@ -188,7 +188,7 @@ fn steps(workspace: &Workspace, left_out: &Path) -> Vec<Step> {
     steps.push(step("fuzz targets", 10, Action::Run(fuzz)));
     // Other tests of these crates use the real atomics and do not build under the model. One cargo for all: for each
     // package alone it would build what they share with other features.
-    let mut model = cargo(&["test", "-q", "--release", "--no-fail-fast", "--lib"]);
+    let mut model = cargo(&["test", "-q", "--profile", "model", "--no-fail-fast", "--lib"]);
     for package in workspace.modelled() {
         model.args(["-p", &package]);
     }

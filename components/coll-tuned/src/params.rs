@@ -1,5 +1,5 @@
 //! Parameters. All ranks of a job must have the same values, since they decide who sends what to whom; `mpirun` sees to that. Names and numbers
-//! are Open MPI's, but `operations` and `dynamic_rules`.
+//! are Open MPI's, but `operations` and `dynamic_rules`, which the file of rules is read into.
 
 use crate::choice::Choice;
 use crate::decision::wins;
@@ -76,18 +76,19 @@ pub const PARAMS: &[ParamDecl] = declared! {
             "Whether the rules that are given choose algorithms. Set it together with coll_tuned_dynamic_rules",
         ),
         ParamDecl::new(
+            "dynamic_rules_filename",
+            ParamKind::STRING,
+            6,
+            "",
+            "File of rules, which mpirun reads once for the job: its text is coll_tuned_dynamic_rules. Set it together with coll_tuned_use_dynamic_rules",
+        )
+        .file_of_next(),
+        ParamDecl::new(
             "dynamic_rules",
             ParamKind::STRING,
             6,
             "",
             "Rules as text: tables in TOML, or the numbers of Open MPI's files (docs/collectives.md). Set it where the defaults are not the best on a machine",
-        ),
-        ParamDecl::new(
-            "dynamic_rules_filename",
-            ParamKind::STRING,
-            6,
-            "",
-            "File of rules, which ranks do not read: with coll_tuned_use_dynamic_rules a value is refused, and the file's text is given as coll_tuned_dynamic_rules. Leave it empty",
         ),
         ParamDecl::new(
             "init_tree_fanout",
@@ -151,8 +152,8 @@ mod index {
     pub const PRIORITY: usize = 0;
     pub const OPERATIONS: usize = 1;
     pub const USE_RULES: usize = 2;
-    pub const RULES: usize = 3;
-    pub const RULES_FILE: usize = 4;
+    pub const RULES_FILE: usize = 3;
+    pub const RULES: usize = 4;
     pub const TREE_FANOUT: usize = 5;
     pub const CHAIN_FANOUT: usize = 6;
     pub const KNOMIAL_RADIX: usize = 7;
@@ -175,8 +176,8 @@ pub struct Settings {
 impl Settings {
     pub fn of(params: Params<'_>) -> Result<Settings, Refused> {
         let is_used = params.flag(index::USE_RULES);
-        if is_used && !params.text(index::RULES_FILE).is_empty() {
-            let why = "coll_tuned_dynamic_rules_filename: ranks read no files; give the file's text as coll_tuned_dynamic_rules";
+        if is_used && !params.text(index::RULES_FILE).is_empty() && params.text(index::RULES).is_empty() {
+            let why = "coll_tuned_dynamic_rules_filename: the file has no text, or mpirun did not see this component and handed none on; ranks read no files. Give the text as coll_tuned_dynamic_rules";
             return Err(Refused::bad(index::RULES_FILE, why));
         }
         let rules = Rules::of(params.text(index::RULES))

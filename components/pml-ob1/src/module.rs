@@ -157,6 +157,9 @@ impl Pml for Ob1 {
     fn peer_failed(&self, entry: &mut Entry, proc: u32) -> Status {
         self.peers().lose_process(entry, proc)
     }
+    fn peer_parted(&self, entry: &mut Entry, proc: u32) -> Status {
+        self.part_from(entry, proc)
+    }
     fn revoke(&self, entry: &mut Entry, comm: &Comm) -> Status {
         self.revoke_communicator(entry, comm)
     }

@@ -7,6 +7,7 @@ use crate::file_params;
 use crate::implementation;
 use crate::values::{HostParams, Keeping, LeavePinned, ShowLoadErrors, Values};
 use oxmpi_mca::host::cri_mode;
+use oxmpi_mca::params::param_flag;
 use oxmpi_mca_params::{Declaration, Kind, ParamError, Places, Reader, Resolver, Scope, Sources, Value};
 use std::path::PathBuf;
 
@@ -231,24 +232,33 @@ fn show_load_errors(text: &str) -> ShowLoadErrors {
 /// wrong one.
 pub fn component_params(resolver: &mut Resolver, component: &Accepted) -> Result<Values, ParamError> {
     let mut resolved = Vec::new();
-    for decl in component.params {
-        // SAFETY: `accept` has looked at every pointer and length of the declarations.
-        let declaration = unsafe {
-            Declaration::from_abi(component.framework.name(), component.name, &component.aliases, decl)?
-        };
-        resolved.push(resolver.declare(declaration)?.clone());
+    for declaration in declarations_of(component) {
+        resolved.push(resolver.declare(declaration?)?.clone());
     }
     Ok(Values::new(resolved))
+}
+
+/// The declarations of an accepted component, in their order.
+fn declarations_of(component: &Accepted) -> Vec<Result<Declaration, ParamError>> {
+    let of = |decl| {
+        // SAFETY: `accept` has looked at every pointer and length of the declarations.
+        unsafe { Declaration::from_abi(component.framework.name(), component.name, &component.aliases, decl) }
+    };
+    let mut all: Vec<Result<Declaration, ParamError>> = component.params.iter().map(of).collect();
+    for at in 1..all.len() {
+        let names_a_file = component.params[at - 1].flags & param_flag::FILE_OF_NEXT != 0;
+        let next = all[at].as_ref().ok().map(|next| next.full_name.clone());
+        if let (true, Ok(file)) = (names_a_file, &mut all[at - 1]) {
+            file.text_for = next;
+        }
+    }
+    all
 }
 
 /// Declares the parameters of an accepted component and returns everything that is wrong with them or their values.
 pub fn declare_component(resolver: &mut Resolver, component: &Accepted) -> Vec<ParamError> {
     let mut wrong = Vec::new();
-    for decl in component.params {
-        // SAFETY: `accept` has looked at every pointer and length of the declarations.
-        let declaration = unsafe {
-            Declaration::from_abi(component.framework.name(), component.name, &component.aliases, decl)
-        };
+    for declaration in declarations_of(component) {
         if let Err(why) = declaration.and_then(|d| resolver.declare(d).map(drop)) {
             wrong.push(why);
         }

@@ -65,6 +65,9 @@ pub mod param_flag {
     pub const SYNONYMS_DEPRECATED: u32 = 2;
     /// For developers of the component: left out of listings unless they are asked for everything.
     pub const INTERNAL: u32 = 4;
+    /// The value names a file of text (UTF-8, at most 100 KiB): whoever reads parameter files, which is the launcher of a job, reads it, too, and its text
+    /// is a setting of the parameter that is declared next. A setting of that parameter itself comes first within one source.
+    pub const FILE_OF_NEXT: u32 = 8;
 }
 
 /// The declaration of a parameter: its name, type, bounds, default and help. It and all that it points to live as long as the component.
@@ -134,6 +137,11 @@ impl ParamDecl {
     /// Adds full names of Open MPI under which the parameter may be set, too.
     pub const fn synonyms(mut self, names: &'static [StrRef]) -> ParamDecl {
         self.synonyms = SliceRef::new(names);
+        self
+    }
+    /// Makes the value the name of a file whose text is a setting of the parameter that is declared next.
+    pub const fn file_of_next(mut self) -> ParamDecl {
+        self.flags |= param_flag::FILE_OF_NEXT;
         self
     }
     /// Sets the scope, which is [`Scope::READONLY`] without this.

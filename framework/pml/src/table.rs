@@ -7,7 +7,7 @@ use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{MsgStatus, RequestHeader, SliceRef, Status, ThreadCtx, Version};
 
 /// Version of this contract: minors append slots, a major may do anything.
-pub const VERSION: Version = Version { major: 3, minor: 0, patch: 0 };
+pub const VERSION: Version = Version { major: 3, minor: 1, patch: 0 };
 /// Version of [`PmlTable`]'s layout.
 pub const TABLE_VERSION: u32 = 3;
 /// The framework's name, as descriptors and file names have it.
@@ -241,6 +241,10 @@ pub struct PmlTable {
     /// an empty message. NOT_SUPPORTED: receives cannot be ended from the other side.
     pub send_failure:
         extern "C" fn(State, *const SendArgs, error: Status, out: *mut *mut RequestHeader) -> Status,
+    /// A process of another job has parted for good (MPI_Comm_disconnect): no communicator has it, nothing is under way with it, and its number never
+    /// means another. What is kept of it is freed before the call returns, since its endpoints go then; a message of it that still comes is dropped.
+    /// Holding nothing. NOT_SUPPORTED: what is kept of it stays until `finalize`.
+    pub peer_parted: extern "C" fn(State, proc: u32) -> Status,
 }
 
 /// The one module of a PML component.
@@ -266,7 +270,7 @@ const _: () = {
     assert!(size_of::<CommDesc>() == 80);
     assert!(size_of::<SendArgs>() == 64);
     assert!(size_of::<RecvArgs>() == 56);
-    assert!(size_of::<PmlTable>() == 8 + 21 * 8);
+    assert!(size_of::<PmlTable>() == 8 + 22 * 8);
     assert!(size_of::<PmlModule>() == 24);
     assert!(size_of::<Counts>() == 88);
 };

@@ -14,7 +14,7 @@ impl Instance {
         let message = match self.is_stranger(proc) {
             false => format!("{framework}:{name}: rank {proc}: {message}"),
             // The end of one that is not connected any more concerns nobody here.
-            true if self.strangers().name(self.job().job_size, proc).is_none() => return,
+            true if self.strangers().name(proc).is_none() => return,
             true => format!("{framework}:{name}: {}: {message}", self.describe_process(proc)),
         };
         if fatal {

@@ -101,7 +101,7 @@ impl Communicator {
         instance.remember(&communicator);
         let own = instance.job().job_size;
         if communicator.holds {
-            communicator.groups().for_each(|group| instance.strangers().hold(own, group.strangers(own)));
+            communicator.groups().for_each(|group| instance.strangers().hold(group.strangers(own)));
         }
         Ok(communicator)
     }
@@ -127,6 +127,12 @@ impl Communicator {
                 self.instance.logger().warn("pml", &format!("communicator {}: {status}", self.name()));
             }
         }
+        // Those of the same processes that only the library uses go before the processes may be known no more.
+        let wires = std::mem::take(&mut *self.wires.lock());
+        drop(wires);
+        if let Some(remote) = self.remote.as_ref().filter(|remote| Arc::strong_count(&remote.local) == 1) {
+            remote.local.close();
+        }
         self.release_strangers();
     }
 
@@ -145,7 +151,7 @@ impl Communicator {
     fn release_strangers(&self) {
         let (own, part) = (self.instance.job().job_size, self.parting.load(Ordering::Acquire));
         for group in self.groups().filter(|group| self.holds && !group.strangers(own).is_empty()) {
-            let parted = self.instance.strangers().release(own, group.strangers(own), part);
+            let parted = self.instance.strangers().release(group.strangers(own), part);
             self.instance.part_from(&parted);
         }
     }

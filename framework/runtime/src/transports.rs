@@ -4,7 +4,7 @@
 //! process, by the modules in order of exclusivity: those of the highest exclusivity that reach it, and no lower ones. That order, and
 //! how many contexts there are, follow from the cards of both processes (`services/card.rs`), so both have one header transport for both
 //! directions; modules that the other process has not are left out. Where a component has several modules it decides itself which talks to
-//! which of the peer's (`BtlTable::partner`), by their networks; the host only makes the order alike. The answer is kept until the instance ends; the
+//! which of the peer's (`BtlTable::partner`), by their networks; the host only makes the order alike. The answer is kept until the instance ends, or the process has parted; the
 //! list of a process never changes, so its address may be kept, too.
 //!
 //! **Receives.** The pairing of cards is the same at both ends, so what no transport reaches never sends either. A receive that names such
@@ -126,8 +126,7 @@ impl Instance {
 
     /// A process as transports are told of it.
     fn info_of(&self, proc: u32) -> ProcInfo {
-        let at =
-            self.is_stranger(proc).then(|| self.strangers().whereabouts(self.job().job_size, proc)).flatten();
+        let at = self.is_stranger(proc).then(|| self.strangers().whereabouts(proc)).flatten();
         match at {
             None => {
                 let place = self.place_of(proc);
@@ -148,16 +147,18 @@ impl Instance {
         order(self.job().rank) < order(proc)
     }
 
-    /// Gives the endpoints of a process back that is known no more. Nobody uses one any more.
-    pub(crate) fn unreach(&self, proc: u32) {
+    /// Gives the endpoints of a process back that is known no more. Nobody uses one any more. `is_freed`: nor does the point-to-point layer keep
+    /// the address of their list.
+    pub(crate) fn unreach(&self, proc: u32, is_freed: bool) {
         let Some(reached) = self.transports().reached.lock().remove(&proc) else { return };
         for r in &reached {
             let (btl, endpoint) = (r.btl(), r.endpoint);
             // SAFETY: made by the module's `add_procs`; it leaves the table here, and nobody uses it any more.
             unsafe { (btl.del_procs)(btl.state, SliceRef { ptr: &endpoint, len: 1 }) };
         }
-        // Layers above may keep the list's address, which they do not follow any more.
-        std::mem::forget(reached);
+        if !is_freed {
+            std::mem::forget(reached);
+        }
     }
 }
 

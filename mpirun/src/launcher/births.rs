@@ -107,23 +107,23 @@ impl Launcher {
         let of_rank =
             |place: &crate::link::Place| plan.launch.programs[place.program as usize].program.clone();
         let of_ranks: Vec<_> = plan.launch.places.iter().map(of_rank).collect();
-        let launches = plan.split();
+        let parts = plan.split();
         let libraries = (!self.line.job.no_prefix).then(crate::settings::own_libraries).flatten();
         let hosts: Vec<String> = match &gathered {
             None => (0..size).map(|_| plan.hostname.clone()).collect(),
             Some(_) => (0..size).map(name_of).collect(),
         };
         let daemons =
-            nodes::start(&launches, &names, &plan.machines, gathered, libraries.as_deref(), Some(self.mask));
+            nodes::start(&plan.launch, &plan.machines, gathered, libraries.as_deref(), Some(self.mask));
         let daemons = daemons.map_err(|why| paragraph("no-daemon", &[&why.reason, &why.looked_at]))?;
         self.output
             .add_job(self.universe.jobs, base, size, &name_of)
             .map_err(|why| paragraph("output-file", &[&why]))?;
         self.table.add(&hosts, &of_ranks);
         let on_nodes = plan.on_nodes();
-        let portion = portion(launches.iter().map(|launch| launch.local_ranks.len()).max().unwrap_or(1));
+        let portion = portion(parts.iter().map(|part| part.places.len()).max().unwrap_or(1));
         let id = plan.launch.job_id;
-        let (nodes, feed) = daemons.launch(launches, map.clone())?;
+        let (nodes, feed) = daemons.launch(&plan.launch, parts)?;
         for (name, slots) in plan.granted {
             if !self.universe.granted.iter().any(|(known, _)| *known == name) {
                 self.universe.granted.push((name, slots));

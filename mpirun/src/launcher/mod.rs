@@ -153,18 +153,17 @@ impl Launcher {
             Some(_) => (0..size).map(there).collect(),
         };
         let table = mpir::Table::new(&hosts, &programs);
-        let launches = plan.split();
+        let parts = plan.split();
         let libraries = (!line.job.no_prefix).then(crate::settings::own_libraries).flatten();
-        let daemons =
-            nodes::start(&launches, names, &plan.machines, gathered.take(), libraries.as_deref(), None);
+        let daemons = nodes::start(&plan.launch, &plan.machines, gathered.take(), libraries.as_deref(), None);
         let daemons = daemons.map_err(|why| no_daemon(&why))?;
         let forwarded = forwarded(line.job.forward_signals.as_deref());
         let mask = signals::mask();
         let signals = signals::Signals::take(&wanted_signals(&forwarded))?;
         // The node with the most ranks has the smallest windows.
-        let portion = portion(launches.iter().map(|launch| launch.local_ranks.len()).max().unwrap_or(1));
+        let portion = portion(parts.iter().map(|part| part.places.len()).max().unwrap_or(1));
         let counts = plan.launch.apps.iter().map(|app| app.ranks);
-        let (nodes, feed) = daemons.launch(launches, map.clone())?;
+        let (nodes, feed) = daemons.launch(&plan.launch, parts)?;
         let first = Running {
             verdict: Verdict::new(programs, size, plan.permits_singletons).of_process(stands_for),
             suspects: Suspects::default(),

@@ -116,40 +116,40 @@ pub struct Started {
     doors: Doors,
 }
 
-/// Starts the daemons of these nodes that are not there yet, one for each launch, with the standard input that their
+/// Starts the daemons of a job's nodes that are not there yet, one for each, with the standard input that their
 /// ranks are to have. `machines`: the number of each node for `gathered`. Daemons of nodes that turned out to have no part
 /// in the job end with their links, unless others are behind them. `libraries`: the folder that ranks here are to look into first. `mask`: the
 /// signal mask that daemons get in the place of mpirun's.
 pub fn start(
-    launches: &[Launch],
-    names: &[String],
+    job: &Launch,
     machines: &[u32],
     gathered: Option<Gathered>,
     libraries: Option<&Path>,
     mask: Option<libc::sigset_t>,
 ) -> Result<Started, CannotStart> {
     let because = |reason: String| CannotStart { reason, looked_at: String::new() };
-    let readers: Vec<bool> = launches.iter().map(Launch::reads_stdin).collect();
+    let readers = job.readers();
+    let in_use = job.map.nodes() as usize;
     let usable = super::daemon::may_read_stdin();
     let Gathered { nodes: there, agents, door, .. } = gathered.unwrap_or_default();
     // One node needs no others.
-    let mut door = door.filter(|_| launches.len() > 1);
-    let mut doors = Vec::with_capacity(launches.len());
-    let machine_of = |launch: &Launch| machines.get(launch.node as usize).copied().unwrap_or(u32::MAX);
+    let mut door = door.filter(|_| in_use > 1);
+    let mut doors = Vec::with_capacity(in_use);
+    let machine_of = |node: u32| machines.get(node as usize).copied().unwrap_or(u32::MAX);
     // One node here reads from mpirun's own; several, and those elsewhere, have copies.
-    let far = |launch: &Launch| there.contains_key(&machine_of(launch));
-    let wanted = readers.iter().filter(|reads| **reads).count();
-    let copies = wanted > 1 || launches.iter().zip(&readers).any(|(launch, reads)| *reads && far(launch));
+    let far = |node: &u32| there.contains_key(&machine_of(*node));
+    let copies = readers.len() > 1 || readers.iter().any(far);
     let mut feed = (usable && copies).then(Feed::new).transpose().map_err(because)?;
-    let mut nodes = Vec::with_capacity(launches.len());
+    let mut nodes = Vec::with_capacity(in_use);
     let mut links = Vec::new();
-    for (launch, reads) in launches.iter().zip(readers) {
+    for node in 0..job.map.nodes() {
+        let reads = readers.contains(&node);
         let copy = match &mut feed {
             Some(feed) if reads => Some(feed.add().map_err(|why| because(why.to_string()))?),
             _ => None,
         };
-        let name = names.get(launch.node as usize).cloned().unwrap_or_default();
-        let machine = machine_of(launch);
+        let name = job.node_names.get(node as usize).cloned().unwrap_or_default();
+        let machine = machine_of(node);
         nodes.push(match there.get(&machine) {
             Some(linked) => {
                 let pump = copy.map(Pump::new).transpose().map_err(because)?;
@@ -236,9 +236,9 @@ impl Link {
 
 impl Started {
     /// Tells each what to do. The feed has copies of standard input for several nodes.
-    pub fn launch(mut self, launches: Vec<Launch>, map: NodeMap) -> Result<(Nodes, Option<Feed>), String> {
+    pub fn launch(mut self, launch: &Launch, parts: Vec<Part>) -> Result<(Nodes, Option<Feed>), String> {
         let failed = |why: Malformed| why.to_string();
-        let mut job = launches.first().cloned().ok_or("there is nothing to launch")?;
+        let (mut job, map) = (launch.common(), launch.map.clone());
         job.doors = std::mem::take(&mut self.doors);
         let mut bytes = 0;
         for here in [true, false] {
@@ -252,13 +252,13 @@ impl Started {
             links.map(|link| link.tell_all(&message)).collect::<Result<Vec<()>, _>>().map_err(failed)?;
         }
         // Daemons have lower numbers than those behind them, and hear of their own part first.
-        let mut order: Vec<usize> = (0..launches.len()).collect();
-        order.sort_by_key(|&at| self.nodes[at].machine);
-        for at in order {
+        let mut order: Vec<(usize, Part)> = parts.into_iter().enumerate().collect();
+        order.sort_by_key(|(at, _)| self.nodes[*at].machine);
+        for (at, part) in order {
             let node = &self.nodes[at];
             let link = &mut self.links[node.link];
             let behind = node.machine.filter(|_| link.own != Some(at));
-            link.tell(behind, &ToNode::Part(Part::of(&launches[at]))).map_err(failed)?;
+            link.tell(behind, &ToNode::Part(part)).map_err(failed)?;
         }
         let several = self.links.iter().any(|link| link.machine.is_some());
         let look_at = several.then(|| Instant::now() + socket::LOOK);

@@ -8,6 +8,7 @@ use super::stdin::Stdin;
 use crate::remote::doors::Doors;
 use oxmpi_wireup::frame::{Builder, Fields, Malformed};
 use oxmpi_wireup::{AppFacts, NodeMap, Secret};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
@@ -77,6 +78,21 @@ impl Launch {
             Stdin::Copies(readers) => readers.iter().any(|reader| self.local_ranks.contains(reader)),
             Stdin::Nobody => false,
         }
+    }
+
+    /// The nodes of which some rank reads mpirun's standard input.
+    pub fn readers(&self) -> BTreeSet<u32> {
+        let readers = match &self.stdin {
+            Stdin::Rank(reader) => std::slice::from_ref(reader),
+            Stdin::Copies(readers) => readers,
+            Stdin::Nobody => &[],
+        };
+        readers.iter().filter_map(|reader| self.map.node_of(*reader)).collect()
+    }
+
+    /// What is the same for all nodes, without any node's own part.
+    pub fn common(&self) -> Launch {
+        Launch { node: 0, cores: 0, local_ranks: Vec::new(), places: Vec::new(), ..self.clone() }
     }
 
     pub(super) fn encode(&self) -> Builder {
@@ -154,10 +170,6 @@ pub struct Part {
 }
 
 impl Part {
-    pub fn of(launch: &Launch) -> Part {
-        Part { node: launch.node, cores: launch.cores, places: launch.places.clone() }
-    }
-
     pub(super) fn encode(&self, b: Builder) -> Builder {
         put_places(b.u32(self.node).u32(self.cores), &self.places)
     }

@@ -57,6 +57,11 @@ impl Environment {
         self.clear
     }
 
+    /// Iterates over the names of variables that a rank may find, so far.
+    pub fn names<'a>(&'a self, own: &'a BTreeMap<OsString, OsString>) -> impl Iterator<Item = &'a OsString> {
+        own.keys().chain(self.set.keys())
+    }
+
     /// Sets what the user has not set.
     pub fn set_default(&mut self, name: &str, value: &str, own: &BTreeMap<OsString, OsString>) {
         if self.get(name.as_ref(), own).is_none() {

@@ -238,7 +238,7 @@ proptest::proptest! {
         for part in plan.split() {
             let at = nodes.iter().enumerate().find(|(at, _)| plan.launch.node_names[part.node as usize] == format!("x{at}"));
             let (machine, _) = at.expect("a name of ours").1;
-            let share = 32 * part.local_ranks.len() as u32 / ranks[*machine as usize];
+            let share = 32 * part.places.len() as u32 / ranks[*machine as usize];
             assert_eq!(part.cores, share.max(1));
             for processor in part.places.iter().flat_map(|place| &place.processors) {
                 *used.entry((*machine, *processor)).or_insert(0) += 1;

@@ -11,6 +11,7 @@
 
 mod allocation;
 mod bind;
+mod collective_settings;
 mod environment;
 mod hints;
 mod hosts;
@@ -26,7 +27,7 @@ use crate::cli::CommandLine;
 use crate::cli::output::{Stdin as StdinOption, Verbosity};
 use crate::cli::policy::Display;
 use crate::help::paragraph;
-use crate::link::{Launch, Place, Stdin};
+use crate::link::{Launch, Part, Place, Stdin};
 use crate::plm::Plm;
 use crate::remote::doors::Doors;
 use crate::remote::facts::NodeFacts;
@@ -75,19 +76,15 @@ impl Plan {
         counts
     }
 
-    /// The task of each node's daemon.
-    pub fn split(&self) -> Vec<Launch> {
+    /// Each node's own part. What is the same for all is in `launch`, whatever their number.
+    pub fn split(&self) -> Vec<Part> {
         let job = &self.launch;
         let part = |node: u32| {
-            let local_ranks = job.map.ranks_of(node);
             let place = |rank: &u32| job.places[*rank as usize].clone();
-            let own = self.processors.get(node as usize).copied();
-            Launch {
+            Part {
                 node,
-                places: local_ranks.iter().map(place).collect(),
-                local_ranks,
-                cores: own.unwrap_or(job.cores),
-                ..job.clone()
+                cores: self.processors.get(node as usize).copied().unwrap_or(job.cores),
+                places: job.map.ranks_of(node).iter().map(place).collect(),
             }
         };
         (0..job.map.nodes()).map(part).collect()
@@ -334,6 +331,7 @@ fn new_job_id() -> Result<u64, oxmpi_wireup::Error> {
 mod tests {
     use super::*;
     use crate::cores;
+    use crate::link::{Message, ToNode};
     use std::ffi::OsString;
 
     fn plan(line: &str) -> Result<Plan, String> {
@@ -373,10 +371,33 @@ mod tests {
         assert!(plan(line).is_err(), "a bad number of slots");
         let plan = plan("--host a:1,b:2,unused:3 --mca plm local -n 3 --map-by slot true a").expect("a plan");
         let parts = plan.split();
-        let summary: Vec<_> = parts.iter().map(|p| (p.node, p.local_ranks.clone(), p.places.len())).collect();
-        assert_eq!(summary, [(0, vec![0], 1), (1, vec![1, 2], 2)]);
-        assert!(parts.iter().all(|p| p.node_names == ["a", "b"] && p.map == plan.launch.map && p.cores > 0));
-        assert!(parts.iter().all(|p| p.programs[0].arguments == ["a"]));
+        let summary: Vec<_> = parts.iter().map(|p| (p.node, p.places.len())).collect();
+        assert_eq!(summary, [(0, 1), (1, 2)]);
+        assert!(parts.iter().all(|p| p.cores > 0));
+        let job = plan.launch.common();
+        let whole: Vec<Launch> =
+            parts.into_iter().map(|part| part.complete(job.clone()).expect("of this job")).collect();
+        assert!(whole.iter().all(|p| p.node_names == ["a", "b"] && p.map == plan.launch.map));
+        assert!(whole.iter().all(|p| p.programs[0].arguments == ["a"]));
+        assert_eq!(whole[1].local_ranks, [1, 2]);
+    }
+
+    /// Parts of many nodes together are as large as their ranks are many, and say nothing of other nodes.
+    #[test]
+    fn parts_of_many_nodes_are_small() {
+        let bytes = |nodes: usize| {
+            let hosts: Vec<String> = (0..nodes).map(|node| format!("node{node:07}:1")).collect();
+            let line = format!("--host {} --mca plm local --bind-to none true", hosts.join(","));
+            let plan = plan(&line).expect("a plan");
+            let parts = plan.split();
+            assert_eq!((parts.len(), plan.launch.node_names.len()), (nodes, nodes));
+            let sizes = parts.into_iter().map(|part| ToNode::Part(part).encode().expect("short").len());
+            let common = ToNode::Job(Box::new(plan.launch.common())).encode().expect("short").len();
+            (sizes.max().expect("a part"), common)
+        };
+        let ((few, _), (many, common)) = (bytes(2), bytes(2000));
+        assert_eq!(few, many, "bytes of a node's part of 2 and of 2000 nodes");
+        assert!(many < 64 && common > 2000 * 11, "{many} and {common} bytes");
     }
 
     /// Slurm's nodes are all there is inside its allocation, unless ssh is asked for.

@@ -1,6 +1,7 @@
 //! The start of each program of the job: its folder, its environment, its parameters, and the
 //! facts that its ranks are told.
 
+use super::collective_settings::CollectiveSettings;
 use super::environment::Environment;
 use crate::cli::environment::exported;
 use crate::cli::{App, CommandLine, JobOptions};
@@ -42,6 +43,7 @@ pub fn programs(
 ) -> Result<Programs, String> {
     let own: Variables = std::env::vars_os().collect();
     let mut all = Programs::default();
+    let mut collectives = CollectiveSettings::default();
     for (app, &count) in line.apps.iter().zip(counts) {
         let settings = known.settings(given(&line.job, app))?;
         // Variables that files set come first: those of the command line stand.
@@ -75,6 +77,7 @@ pub fn programs(
             program.folder = std::env::current_dir().ok().map(PathBuf::into_os_string);
             program.any_folder = true;
         }
+        collectives.compare(&environment, &own)?;
         environment.put_into(&mut program);
         all.facts.push(facts(app, count, folder.as_deref()));
         all.programs.push(program);

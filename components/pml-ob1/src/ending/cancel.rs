@@ -37,6 +37,10 @@ impl Ob1 {
     /// Cancels a receive that is posted, or a send that nobody has received. PENDING: whether that works is not known
     /// yet, or it is too late; the request completes in any case as if nothing had been asked, or cancelled.
     pub fn cancel_request(&self, entry: &mut Entry, req: &'static Request) -> Status {
+        if req.is_complete() {
+            // Its peer may have parted.
+            return Status::PENDING;
+        }
         let found = match req.kind() {
             RequestHeader::SEND => self.take_back(entry, req),
             _ => self.receiver().unpost(entry, req),

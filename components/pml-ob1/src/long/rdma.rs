@@ -55,7 +55,7 @@ fn stripe(wanted: u64, rails: usize, alignment: u64) -> u64 {
 /// The request of the descriptor keeps its buffer and its handles until [`landed`].
 unsafe fn start(held: &mut CriGuard<'_>, gets: bool, link: &Link, rma: &RmaDesc) -> Status {
     let (btl, to) = (link.btl(), link.endpoint());
-    // SAFETY: endpoints stay until the PML is finalized; the rest is the caller's promise.
+    // SAFETY: endpoints stay as long as peers; the rest is the caller's promise.
     unsafe { if gets { btl.get(held, to, rma) } else { btl.put(held, to, rma) } }
 }
 
@@ -236,7 +236,7 @@ impl Transfers {
     ) -> TransferProgress {
         let flush = FlushDesc { done: Some(landed), done_ctx: core::ptr::from_ref(req).cast_mut().cast() };
         if req.outcome() == Outcome::Fine {
-            // SAFETY: endpoints stay until the PML is finalized; the request waits for the completion.
+            // SAFETY: endpoints stay as long as peers; the request waits for the completion.
             match unsafe { peer.btl().flush(held, peer.endpoint(), &flush) } {
                 Status::OK => {}
                 Status::PENDING => peer.work().take_off(held, req),

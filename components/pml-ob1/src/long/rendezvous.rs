@@ -133,7 +133,7 @@ impl Transfers {
             }
             let of = |pieces: &Pieces| SliceRef { ptr: pieces.list().as_ptr(), len: pieces.list().len() };
             let rma = RmaVectorDesc { local: of(&local), remote: of(&remote), len };
-            // SAFETY: endpoints stay until the PML is finalized; the lists are read in the call, and our memory is the receive's.
+            // SAFETY: endpoints stay as long as peers; the lists are read in the call, and our memory is the receive's.
             match unsafe { peer.btl().get_vector(held, peer.endpoint(), &rma) } {
                 Status::OK => done += len,
                 Status::NO_PERMISSION | Status::NOT_SUPPORTED => {

@@ -20,7 +20,7 @@ impl Peers {
     #[cold]
     pub fn is_closed(&self, proc: u32) -> bool {
         let slot = self.table.get(proc as usize).map(|s| s.load(Ordering::Acquire));
-        // SAFETY: null, or a peer, which stays until `finalize`.
+        // SAFETY: null, or a peer, which stays while it may be used (`peer.rs`).
         slot.and_then(|p| unsafe { p.as_ref() }).is_some_and(|p| p.base.is_lost())
     }
 
@@ -30,7 +30,7 @@ impl Peers {
     pub fn peer(&self, proc: u32, entry: &Entry) -> Result<&Peer, Status> {
         if let Some(slot) = self.table.get(proc as usize) {
             // SYNC POINT with the release store in `make_peer`.
-            // SAFETY: null, or a peer, which stays until `finalize`.
+            // SAFETY: null, or a peer, which stays while it may be used (`peer.rs`).
             if let Some(peer) = unsafe { slot.load(Ordering::Acquire).as_ref() } {
                 return Ok(peer);
             }
@@ -44,18 +44,19 @@ impl Peers {
     fn make_peer(&self, proc: u32, entry: &Entry) -> Result<&Peer, Status> {
         let _guard = self.lock.guard(entry);
         let slot: &AtomicPtr<Peer> = self.table.make(proc as usize).ok_or(Status::BAD_PARAM)?;
-        // SAFETY: null, or a peer that another thread has made just now and that stays until `finalize`.
+        // SAFETY: null, or a peer that another thread has made just now and that stays while it may be used (`peer.rs`).
         if let Some(peer) = unsafe { slot.load(Ordering::Acquire).as_ref() } {
             return Ok(peer);
         }
-        let card = self.card_of(proc)?;
+        // A process that has parted is not reached, and nothing is said of it: a message of it that comes late is no matter.
         let (reach, reached) = self.reach(proc)?;
+        let card = self.card_of(proc)?;
         let stamps =
             self.instance().assignment() == Assignment::Stream && shows_messages_at_once(reach.btl());
         let width = self.width_to(reach, true);
         let width_in = self.width_to(reach, card.flags & (Card::NUMBERS | Card::COUNTS) != 0);
         let flows = (0..width.max(width_in)).map(|_| AtomicPtr::new(null_mut())).collect();
-        // Freed by `finalize`, after which nobody looks at peers.
+        // Freed with its peers ([`free_peer`]).
         let base: &'static Base = Box::leak(Box::new(Base {
             width,
             width_in,
@@ -76,7 +77,7 @@ impl Peers {
         base.flows[FIFO as usize].store(peer, Ordering::Release);
         // SYNC POINT with the acquire loads above.
         slot.store(peer, Ordering::Release);
-        // SAFETY: just made; freed by `finalize` alone.
+        // SAFETY: just made; it stays while it may be used (`peer.rs`).
         Ok(unsafe { &*peer })
     }
 
@@ -103,7 +104,7 @@ impl Peers {
     pub fn flow_of<'a>(&'a self, peer: &'a Peer, ctx: u32, entry: &Entry) -> Result<&'a Peer, Status> {
         let slot = peer.base.flows.get(ctx as usize).ok_or(Status::UNREACHABLE)?;
         // SYNC POINT with the release store in `make_flow`.
-        // SAFETY: null, or a flow, which stays until `finalize`.
+        // SAFETY: null, or a flow, which stays while it may be used (`peer.rs`).
         match unsafe { slot.load(Ordering::Acquire).as_ref() } {
             Some(flow) => Ok(flow),
             None => self.make_flow(peer, slot, ctx, &entry.seen()).ok_or(Status::UNREACHABLE),
@@ -121,7 +122,7 @@ impl Peers {
         entry: &Entry,
     ) -> Option<&'a Peer> {
         let _guard = self.lock.guard(entry);
-        // SAFETY: null, or a flow that another thread has made just now and that stays until `finalize`.
+        // SAFETY: null, or a flow that another thread has made just now and that stays while it may be used (`peer.rs`).
         if let Some(flow) = unsafe { slot.load(Ordering::Acquire).as_ref() } {
             return Some(flow);
         }
@@ -131,7 +132,7 @@ impl Peers {
         let flow = Box::into_raw(Box::new(Peer::new(peer.proc(), reach, peer.base, ctx, work)));
         // SYNC POINT with the acquire load in `flow_of`.
         slot.store(flow, Ordering::Release);
-        // SAFETY: just made; freed by `finalize` alone.
+        // SAFETY: just made; it stays while it may be used (`peer.rs`).
         Some(unsafe { &*flow })
     }
 
@@ -246,35 +247,53 @@ impl Peers {
 
     /// Iterates over the peers of all processes on the first FIFO, as far as they exist.
     pub(super) fn each(&self) -> impl Iterator<Item = &Peer> {
-        // SAFETY: null, or a peer, which stays until `finalize`.
+        // SAFETY: null, or a peer, which stays while it may be used (`peer.rs`).
         self.table.iter().filter_map(|slot| unsafe { slot.load(Ordering::Acquire).as_ref() })
     }
 
     /// Lists the peers of all processes on FIFO `ctx`, as far as they exist.
     pub fn flows_on(&self, ctx: u32) -> Vec<&Peer> {
-        let flow = |first: &Peer| {
-            // SAFETY: null, or a peer, which stays until `finalize`.
-            unsafe { first.base.flows.get(ctx as usize)?.load(Ordering::Acquire).as_ref() }
-        };
-        self.each().filter_map(flow).collect()
+        self.each().filter_map(|first| first.base.flow_made(ctx)).collect()
+    }
+
+    /// Gives the peer of a process on FIFO `ctx`. `None`: none was made.
+    pub(super) fn flow_made(&self, proc: u32, ctx: u32) -> Option<&Peer> {
+        let slot = self.table.get(proc as usize)?;
+        // SAFETY: null, or a peer, which stays while it may be used (`peer.rs`).
+        unsafe { slot.load(Ordering::Acquire).as_ref() }?.base.flow_made(ctx)
+    }
+
+    /// Whether the host knows no such process, or knows it no more: it has parted, and what still comes of it is no matter.
+    #[cold]
+    pub fn is_unknown(&self, proc: u32) -> bool {
+        self.flow_made(proc, FIFO).is_none() && self.reach(proc).is_err_and(|why| why == Status::BAD_PARAM)
     }
 
     /// Frees all peers when the instance ends. The caller holds all CRI locks, and this is the last call.
     pub fn free(&self) {
         for slot in self.table.iter() {
-            let peer = slot.swap(null_mut(), Ordering::AcqRel);
-            // SAFETY: null, or a peer, which stays until here.
-            let Some(first) = (unsafe { peer.as_ref() }) else { continue };
-            let base = core::ptr::from_ref(first.base).cast_mut();
-            // SAFETY: made by Box::into_raw or Box::leak; this is the last call. FIFO 0 is among the flows.
-            unsafe {
-                for flow in (*base).flows.iter().map(|f| f.swap(null_mut(), Ordering::AcqRel)) {
-                    if !flow.is_null() {
-                        drop(Box::from_raw(flow));
-                    }
-                }
-                drop(Box::from_raw(base));
+            // SAFETY: this is the last call.
+            unsafe { free_peer(slot) };
+        }
+    }
+}
+
+/// Frees the peer in a slot, if there is one, with those of its other FIFOs.
+///
+/// # Safety
+/// Nobody uses the peer any more, nor will.
+pub(super) unsafe fn free_peer(slot: &AtomicPtr<Peer>) {
+    let peer = slot.swap(null_mut(), Ordering::AcqRel);
+    // SAFETY: null, or a peer, which is here until it is freed below.
+    let Some(first) = (unsafe { peer.as_ref() }) else { return };
+    let base = core::ptr::from_ref(first.base).cast_mut();
+    // SAFETY: made by Box::into_raw or Box::leak; the caller's promise. FIFO 0 is among the flows.
+    unsafe {
+        for flow in (*base).flows.iter().map(|f| f.swap(null_mut(), Ordering::AcqRel)) {
+            if !flow.is_null() {
+                drop(Box::from_raw(flow));
             }
         }
+        drop(Box::from_raw(base));
     }
 }

@@ -31,7 +31,7 @@ impl Link {
         self.btl
     }
 
-    /// Gives the transport's endpoint of the process, which stays until the PML is finalized.
+    /// Gives the transport's endpoint of the process, which stays as long as the peer.
     #[inline(always)]
     pub fn endpoint(&self) -> *mut c_void {
         self.endpoint
@@ -50,7 +50,7 @@ impl Link {
     /// It is valid as [`SendDesc`] says, for the call.
     #[inline(always)]
     pub unsafe fn transmit_parts(&self, held: &mut CriGuard<'_>, desc: &SendDesc) -> Status {
-        // SAFETY: the context is held, endpoints stay until the PML is finalized, and the rest is the caller's promise.
+        // SAFETY: the context is held, endpoints stay as long as peers, and the rest is the caller's promise.
         unsafe { (self.send)(self.state, self.endpoint, held.ctx(), desc) }
     }
 }

@@ -1,5 +1,6 @@
 //! Peers that are lost or break the protocol are closed: everything under way with them ends in an error.
 
+use crate::peers::contact::free_peer;
 use crate::peers::peer::Peer;
 use crate::peers::streamed::{Streamed, StreamedPart};
 use crate::peers::table::Peers;
@@ -8,7 +9,7 @@ use crate::requests::request::{Outcome, Request};
 use crate::requests::work::Work;
 use crate::state::fifos::FIFO;
 use oxmpi_mca::sync::unmodelled::Ordering;
-use oxmpi_mca::{CriGuard, Entry, Status};
+use oxmpi_mca::{CriGuard, CriSetGuard, Entry, Status};
 
 impl Peers {
     /// A transport to a peer failed for good: everything under way with it ends in an error.
@@ -38,8 +39,11 @@ impl Peers {
 
     /// Closes the peer that the host reports as failed. Operations under way with it end in the next turn of each CRI.
     pub fn lose_process(&self, entry: &mut Entry, proc: u32) -> Status {
-        let Ok(peer) = self.peer(proc, entry) else { return Status::OK };
-        self.lose(&mut self.instance().hold(entry, FIFO), peer);
+        // Under the lock: the process may part meanwhile, and then there is nothing to close.
+        let mut held = self.instance().hold(entry, FIFO);
+        if let Ok(peer) = self.peer(proc, held.entry()) {
+            self.lose(&mut held, peer);
+        }
         Status::OK
     }
 
@@ -55,6 +59,32 @@ impl Peers {
                 self.close(held, flow);
             }
         }
+    }
+
+    /// Ends what is still under way on the held CRI with a process that has parted: messages of the protocols that found no room, if any did.
+    pub fn shut_on(&self, held: &mut CriGuard<'_>, proc: u32) {
+        let Some(flow) = self.flow_made(proc, held.ctx()) else { return };
+        if !core::mem::replace(&mut flow.flow(held).failed, true) {
+            self.close(held, flow);
+        }
+        let at = self.instance().own(held).backlog().iter().position(|of| *of == proc);
+        if let Some(at) = at {
+            self.forget(held, at, flow);
+        }
+    }
+
+    /// Frees the peers of a process that has parted and was shut on all CRIs.
+    ///
+    /// # Safety
+    /// All CRIs are held, no verb is under way that names the process, and no request is.
+    pub unsafe fn free_process(&self, all: &CriSetGuard<'_>, proc: u32) {
+        let _guard = self.lock.guard(all.entry());
+        let Some(slot) = self.table.get(proc as usize) else { return };
+        if self.is_closed(proc) {
+            self.instance().watch_less();
+        }
+        // SAFETY: the caller's promise: who uses a peer holds a CRI or is in such a verb.
+        unsafe { free_peer(slot) };
     }
 
     /// Fails everything under way with a peer on one FIFO: queued sends, streams, and requests whose ids it may quote.
@@ -93,10 +123,11 @@ impl Peers {
     /// Closes the peer that sent a header which makes no sense; `what` says to the operator what was wrong with it.
     #[cold]
     pub fn bad_header(&self, held: &mut CriGuard<'_>, proc: u32, what: &str) {
-        if let Ok(peer) = self.flow(proc, held.ctx(), held.entry())
-            && !self.lose(held, peer)
-        {
-            return;
+        match self.flow(proc, held.ctx(), held.entry()) {
+            Ok(peer) if !self.lose(held, peer) => return,
+            // It has parted: there is nobody to complain of.
+            Err(_) if self.is_unknown(proc) => return,
+            _ => {}
         }
         let message = format!("process {proc} sent a message that pml ob1 cannot accept: {what}");
         self.instance().host().peer_error(proc, true, &message);

@@ -1,7 +1,8 @@
 //! A process we talk to, on one FIFO: the transport that reaches it, its credits, and what waits to go out.
 //!
-//! Made on first use and kept until `finalize`; the one of FIFO 0 leads to those of the others and has
-//! what they share ([`Base`]). The holder of the FIFO's CRI has its [`Flow`], which [`Peer::flow`] gives for the guard of that CRI, and no other;
+//! Made on first use; the one of FIFO 0 leads to those of the others and has
+//! what they share ([`Base`]). **It stays** until `finalize`, or until its process has parted for good (`ending/parting.rs`): a verb that names
+//! the process, a request that is under way with it, and whoever holds a CRI may use it. The holder of the FIFO's CRI has its [`Flow`], which [`Peer::flow`] gives for the guard of that CRI, and no other;
 //! of the rest, `consumed` alone changes, and is also touched by receiving threads.
 
 use crate::order::signals::{Passed, Pending, Switch};
@@ -110,12 +111,18 @@ impl Base {
         self.lost.load(Ordering::Acquire)
     }
 
+    /// Gives the peer on FIFO `ctx`. `None`: none was made.
+    pub(super) fn flow_made(&self, ctx: u32) -> Option<&Peer> {
+        // SAFETY: null, or a peer, which stays while it may be used (the file's head).
+        unsafe { self.flows.get(ctx as usize)?.load(Ordering::Acquire).as_ref() }
+    }
+
     /// Gives the FIFO that messages of a shard take to this process. `None`: none went by its tag yet, or there is only
     /// one FIFO.
     #[inline(always)]
     pub fn fifo_of_shard(&self, shard: usize) -> Option<&Peer> {
         // SYNC POINT with `set_fifo_of_shard`.
-        // SAFETY: null, or a peer, which stays until `finalize`.
+        // SAFETY: null, or a peer, which stays while it may be used (the file's head).
         unsafe { self.shard_fifos.as_ref()?[shard].load(Ordering::Acquire).as_ref() }
     }
 
@@ -178,12 +185,12 @@ impl Peer {
 
     /// Gives the peer at the other end of a request. `None`: no FIFO was chosen yet.
     pub fn of_request(req: &Request) -> Option<&Peer> {
-        // SAFETY: null, or what [`Peer::note_in`] wrote, which is the address of a peer; peers stay until `finalize`.
+        // SAFETY: null, or what [`Peer::note_in`] wrote, which is the address of a peer; it stays while a request is under way with it, which is the caller's promise.
         unsafe { req.peer().cast::<Peer>().as_ref() }
     }
     /// Notes in a request that this is the peer at the other end.
     pub fn note_in(&self, req: &Request) {
-        // SAFETY: the address of a peer, and peers stay until `finalize`.
+        // SAFETY: the address of a peer, which stays while the request is under way.
         unsafe { req.set_peer(core::ptr::from_ref(self).cast()) }
     }
 
@@ -309,7 +316,7 @@ impl Peer {
         self.base.pending.with(|pending| {
             // SYNC POINT with `announced_by` (the transport's release and acquire).
             pending.changed(self.ctx() as usize, oldest, |first| {
-                // SAFETY: endpoints stay until the PML is finalized; the lock around `pending` keeps others out.
+                // SAFETY: endpoints stay as long as peers; the lock around `pending` keeps others out.
                 unsafe { self.btl().hold(self.endpoint(), first) }
             });
         });
@@ -321,7 +328,7 @@ impl Peer {
         if !self.btl().can(cap::HOLD) {
             return 0;
         }
-        // SAFETY: endpoints stay until the PML is finalized.
+        // SAFETY: endpoints stay as long as peers.
         unsafe { self.btl().held(self.endpoint()) }
     }
 }

@@ -88,7 +88,7 @@ impl Route {
     #[inline(always)]
     pub fn peer(&self) -> Option<&Peer> {
         // SYNC POINT with the release store in `open`.
-        // SAFETY: peers stay until `finalize`.
+        // SAFETY: a peer stays while a communicator has its process.
         unsafe { self.peer.load(Ordering::Acquire).as_ref() }
     }
     /// Gives the FIFO, below `width`, of a tag's messages to the rank, where they go by their tags.

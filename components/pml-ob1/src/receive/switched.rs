@@ -117,6 +117,17 @@ impl Receiver {
         }
     }
 
+    /// Drops the early messages of a process on the held CRI.
+    pub fn drop_early_of(&self, held: &mut CriGuard<'_>, proc: u32) {
+        let early = self.instance().own(held).early();
+        let before = early.len();
+        early.retain(|message| message.proc != proc);
+        if before > 0 && early.is_empty() {
+            self.instance().watch_less();
+            self.instance().cri(held.ctx()).work().unmark(Work::EARLY);
+        }
+    }
+
     /// Takes the early messages of a CRI that have become due off its list, in order of each process; the caller
     /// handles them.
     pub fn take_due(&self, held: &mut CriGuard<'_>) -> Vec<Orphan> {

@@ -18,8 +18,21 @@ impl Receiver {
     /// Keeps a message as it came, on the CRI that is held, until its communicator is added.
     #[cold]
     pub fn keep_orphan(&self, held: &mut CriGuard<'_>, proc: u32, message: &[u8]) {
+        if self.peers().is_unknown(proc) {
+            // It has parted, and the communicator went before.
+            return;
+        }
         let orphan = Orphan { proc, bytes: message.into() };
         self.instance().own(held).orphans().push(orphan);
+    }
+
+    /// Drops what is kept of a process on the held CRI: it has parted.
+    #[cold]
+    pub fn drop_kept_of(&self, held: &mut CriGuard<'_>, proc: u32) {
+        self.drop_early_of(held, proc);
+        let own = self.instance().own(held);
+        own.orphans().retain(|message| message.proc != proc);
+        own.discarded().retain(|&(of, _)| of != proc);
     }
 
     /// Takes the message that a CANCEL asks back out of the kept ones. `asked`: the CANCEL. `None`: it is not among

@@ -225,7 +225,7 @@ impl Request {
     /// Notes the peer at the other end.
     ///
     /// # Safety
-    /// It is the address of a `Peer`, which stays as long as requests are used.
+    /// It is the address of a `Peer`, which stays as long as the request is under way.
     pub unsafe fn set_peer(&self, peer: *const c_void) {
         self.peer.set(peer);
     }

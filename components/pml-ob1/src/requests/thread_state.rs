@@ -27,8 +27,8 @@ pub struct ThreadState {
     pub(super) sent: Note<Sent>,
 }
 
-/// A thread's note of a send: the FIFO that messages with that tag take to that rank, and their head. Good until the
-/// module is finalized.
+/// A thread's note of a send: the FIFO that messages with that tag take to that rank, and their head. Good while the
+/// communicator lives, which has the rank's process; no other has its epoch.
 #[derive(Clone, Copy)]
 pub struct Sent {
     pub peer: &'static Peer,

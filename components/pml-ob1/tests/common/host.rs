@@ -39,6 +39,8 @@ pub struct Proc {
     pub errors: Spin<Vec<(u32, String)>>,
     pub logs: Spin<Vec<(i32, String)>>,
     pub helps: Spin<Vec<String>>,
+    /// A process that is known no more.
+    pub parted: AtomicU32,
     pub armed: AtomicU32,
     /// Contexts that were progressed, by bits.
     pub turned: AtomicU64,
@@ -132,6 +134,9 @@ extern "C" fn peer_error(i: *mut c_void, _c: StrRef, proc: u32, _fatal: u32, m: 
 }
 
 extern "C" fn reach(i: *mut c_void, proc: u32, out: *mut SliceRef<Reach>) -> Status {
+    if proc == proc_of(i).parted.load(Ordering::Relaxed) {
+        return Status::BAD_PARAM;
+    }
     match proc_of(i).reached.get(proc as usize) {
         None => Status::UNREACHABLE,
         Some(reached) => {
@@ -227,6 +232,7 @@ impl Proc {
             errors: Spin::default(),
             logs: Spin::default(),
             helps: Spin::default(),
+            parted: AtomicU32::new(u32::MAX),
             armed: AtomicU32::new(0),
             turned: AtomicU64::new(0),
             slots: AtomicU32::new(0),

@@ -48,6 +48,10 @@ mod absent {
     ) -> Status {
         Status::NOT_SUPPORTED
     }
+    /// Stands in for a PML's missing `peer_parted`: refuses with NOT_SUPPORTED.
+    pub extern "C" fn peer_parted(_: State, _: u32) -> Status {
+        Status::NOT_SUPPORTED
+    }
 }
 
 /// Real functions for slots of a window's table that a one-sided component does not fill.
@@ -287,6 +291,9 @@ pub unsafe fn accept_pml(opened: &Opened, place: &str) -> Result<Option<Pml>, Re
         }
         if is_empty(offset_of!(PmlTable, send_failure)) {
             (&raw mut (*own.as_mut_ptr()).send_failure).write(absent::send_failure);
+        }
+        if is_empty(offset_of!(PmlTable, peer_parted)) {
+            (&raw mut (*own.as_mut_ptr()).peer_parted).write(absent::peer_parted);
         }
         own.assume_init()
     };

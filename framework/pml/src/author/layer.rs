@@ -150,6 +150,11 @@ pub trait Pml: Send + Sync + Sized + 'static {
     fn flush(&self, entry: &mut Entry) -> Status;
     /// A process failed: what is under way with it ends with PEER_FAILED, and what is started later.
     fn peer_failed(&self, entry: &mut Entry, proc: u32) -> Status;
+    /// A process has parted for good: what is kept of it is freed. See [`PmlTable::peer_parted`].
+    fn peer_parted(&self, entry: &mut Entry, proc: u32) -> Status {
+        let _ = (entry, proc);
+        Status::NOT_SUPPORTED
+    }
     /// All operations on a communicator end with PEER_FAILED.
     fn revoke(&self, entry: &mut Entry, comm: &Self::Comm) -> Status {
         let _ = (entry, comm);

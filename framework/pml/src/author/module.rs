@@ -33,6 +33,7 @@ pub fn module<T: Pml>(host: Host, pml: T) -> PmlModule {
         measure: thunk::measure::<T>,
         revoke: thunk::revoke::<T>,
         send_failure: thunk::send_failure::<T>,
+        peer_parted: thunk::peer_parted::<T>,
     };
     let state = Box::new(Module { care: Care::of(&host), pml, host });
     state.care.be_of(Owner::of(&*state));

@@ -285,6 +285,10 @@ pub(super) extern "C" fn peer_failed<T: Pml>(s: State, proc: u32) -> Status {
     let module = module!(T, s);
     module.pml.peer_failed(&mut entry_of_nobody!(module), proc)
 }
+pub(super) extern "C" fn peer_parted<T: Pml>(s: State, proc: u32) -> Status {
+    let module = module!(T, s);
+    module.pml.peer_parted(&mut entry_of_nobody!(module), proc)
+}
 pub(super) extern "C" fn revoke<T: Pml>(s: State, comm: *mut c_void) -> Status {
     let module = module!(T, s);
     module.pml.revoke(&mut entry_of_nobody!(module), comm!(T, comm))

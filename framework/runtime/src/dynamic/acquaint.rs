@@ -90,7 +90,7 @@ impl Instance {
 
     /// Ends the holds of a call. Communicators that were made in it have their own.
     pub(crate) fn let_go(&self, held: Held, made: bool) {
-        let parted = self.strangers().release(self.job().job_size, &held.0, !made);
+        let parted = self.strangers().release(&held.0, !made);
         self.part_from(&parted);
     }
 
@@ -102,7 +102,8 @@ impl Instance {
     /// Drops all that is left of processes that are known no more.
     pub(crate) fn part_from(&self, parted: &Parted) {
         for &proc in &parted.procs {
-            self.unreach(proc);
+            let is_freed = self.pml().is_none_or(|pml| !(pml.table.peer_parted)(pml.state, proc).is_err());
+            self.unreach(proc, is_freed);
             self.cards().known.lock().remove(&proc);
         }
         parted.jobs.iter().for_each(|job| self.tell_of_link(*job, false));
@@ -123,7 +124,7 @@ impl Instance {
     pub(crate) fn listen_to(&self, held: &Held) -> Result<(), Error> {
         let mut far = false;
         for &proc in &held.0 {
-            let at = self.strangers().whereabouts(self.job().job_size, proc);
+            let at = self.strangers().whereabouts(proc);
             if at.is_none_or(|at| at.segment.is_none()) {
                 far = true;
                 continue;

@@ -177,7 +177,7 @@ impl Communicator {
         let known = match (held, agreed) {
             (Ok(known), Ok(agreed)) => {
                 if agreed != [1] {
-                    instance.strangers().leave_segments(instance.job().job_size, known.held.procs());
+                    instance.strangers().leave_segments(known.held.procs());
                 }
                 known
             }
@@ -258,10 +258,10 @@ impl Communicator {
             return Ok(None);
         }
         let own = self.group().members().iter().filter_map(|member| {
-            let (job, known) = (instance.job(), instance.strangers());
+            let known = instance.strangers();
             let is_near = match instance.is_stranger(member.proc) {
                 false => facts.map.node_of(member.proc) == Some(facts.node),
-                true => known.profile(job.job_size, member.proc).is_some_and(|p| near(p.tree, p.site)),
+                true => known.profile(member.proc).is_some_and(|p| near(p.tree, p.site)),
             };
             is_near.then(|| instance.name_of(member.proc)).flatten()
         });
@@ -279,11 +279,9 @@ impl Communicator {
         }
         let keeper = match instance.index_of(&places[0]) {
             Some(proc) if !instance.is_stranger(proc) => instance.client().keeper().to_owned(),
-            Some(proc) => instance
-                .strangers()
-                .profile(instance.job().job_size, proc)
-                .map(|profile| profile.keeper.clone())
-                .unwrap_or_default(),
+            Some(proc) => {
+                instance.strangers().profile(proc).map(|profile| profile.keeper.clone()).unwrap_or_default()
+            }
             None => described(&places[0]).map(|profile| profile.keeper.clone()).unwrap_or_default(),
         };
         let key = format!("meeting/{}", key_of(told.gid));

@@ -19,7 +19,7 @@ impl Communicator {
         }
         // mpirun is told before the ranks meet: once one has left, no failure of it is one of the others.
         for group in std::iter::once(self.group()).chain(self.remote_group()) {
-            let going = self.instance().strangers().jobs_that_would_go(own, group.strangers(own));
+            let going = self.instance().strangers().jobs_that_would_go(group.strangers(own));
             going.into_iter().for_each(|job| self.instance().tell_of_link(job, false));
         }
         let met = match self.local() {

@@ -26,18 +26,19 @@ pub(crate) struct Strangers {
 
 #[derive(Default)]
 struct State {
-    /// How many processes the own job has, once there is somebody.
-    own: u32,
-    /// By index, less that. `None`: known no more.
-    all: Vec<Option<Stranger>>,
+    /// By index; those that are known no more are not here.
+    all: HashMap<u32, Stranger>,
+    /// How many there were so far.
+    met: u32,
     indices: HashMap<[u8; 16], u32>,
     /// By number, less 1.
     segments: Vec<Option<Meeting>>,
     /// Number of each known job, and of its known processes.
     jobs: HashMap<u64, (u32, u32)>,
     next_job: u32,
-    /// Nodes of other jobs: job and number there.
+    /// Nodes of known jobs, by job and number there, and how many there were so far.
     nodes: HashMap<(u64, u32), u32>,
+    met_nodes: u32,
 }
 
 /// A process of another job.
@@ -103,15 +104,15 @@ impl Strangers {
     ) -> Added {
         let state = &mut *self.state.lock();
         if let Some(&proc) = state.indices.get(&profile.name.bytes) {
-            if let Some(Some(stranger)) = state.all.get_mut((proc - own) as usize) {
+            if let Some(stranger) = state.all.get_mut(&proc) {
                 stranger.holds += 1;
                 // Both sides have the newest, whoever had forgotten the other.
                 stranger.bridge = bridge.cloned().or(stranger.bridge.take());
             }
             return Added { proc, new: false, first_of_job: false };
         }
-        state.own = own;
-        let proc = own + state.all.len() as u32;
+        let proc = own + state.met;
+        state.met += 1;
         let job = profile.job();
         let next = &mut state.next_job;
         let (_, known) = state.jobs.entry(job).or_insert_with(|| {
@@ -120,8 +121,11 @@ impl Strangers {
         });
         *known += 1;
         let first_of_job = *known == 1;
-        let further = state.nodes.len() as u32;
-        let node = *state.nodes.entry((job, profile.node)).or_insert(nodes + further);
+        let next_node = &mut state.met_nodes;
+        let node = *state.nodes.entry((job, profile.node)).or_insert_with(|| {
+            *next_node += 1;
+            nodes + *next_node - 1
+        });
         if let Some((number, _)) = segment
             && let Some(meeting) = state.meeting(number)
         {
@@ -129,7 +133,7 @@ impl Strangers {
         }
         state.indices.insert(profile.name.bytes, proc);
         let (profile, bridge) = (Arc::new(profile), bridge.cloned());
-        state.all.push(Some(Stranger { profile, segment, bridge, node, holds: 1 }));
+        state.all.insert(proc, Stranger { profile, segment, bridge, node, holds: 1 });
         Added { proc, new: true, first_of_job }
     }
 
@@ -169,10 +173,10 @@ impl Strangers {
     }
 
     /// Processes have no places in segments after all; segments that are nobody's go.
-    pub(crate) fn leave_segments(&self, own: u32, procs: &[u32]) {
+    pub(crate) fn leave_segments(&self, procs: &[u32]) {
         let state = &mut *self.state.lock();
         for &proc in procs {
-            let segment = state.get(own, proc).filter(|s| s.holds == 1).and_then(|s| s.segment.take());
+            let segment = state.all.get_mut(&proc).filter(|s| s.holds == 1).and_then(|s| s.segment.take());
             if let Some((number, _)) = segment
                 && let Some(meeting) = state.meeting(number)
             {
@@ -185,21 +189,21 @@ impl Strangers {
     }
 
     /// Holds processes once more.
-    pub(crate) fn hold(&self, own: u32, procs: &[u32]) {
+    pub(crate) fn hold(&self, procs: &[u32]) {
         let mut state = self.state.lock();
         for proc in procs {
-            if let Some(stranger) = state.get(own, *proc) {
+            if let Some(stranger) = state.all.get_mut(proc) {
                 stranger.holds += 1;
             }
         }
     }
 
     /// The jobs of which nobody would be known any more if these were released.
-    pub(crate) fn jobs_that_would_go(&self, own: u32, procs: &[u32]) -> Vec<u64> {
+    pub(crate) fn jobs_that_would_go(&self, procs: &[u32]) -> Vec<u64> {
         let state = &mut *self.state.lock();
         let mut going = HashMap::new();
         for &proc in procs {
-            if let Some(stranger) = state.get(own, proc)
+            if let Some(stranger) = state.all.get_mut(&proc)
                 && stranger.holds <= 1
             {
                 *going.entry(stranger.profile.job()).or_insert(0) += 1;
@@ -210,18 +214,18 @@ impl Strangers {
     }
 
     /// Ends a hold on each. With `part` those that nobody holds any more are known no longer; without they stay.
-    pub(crate) fn release(&self, own: u32, procs: &[u32], part: bool) -> Parted {
+    pub(crate) fn release(&self, procs: &[u32], part: bool) -> Parted {
         let state = &mut *self.state.lock();
         let mut parted = Parted::default();
         for &proc in procs {
-            let Some(stranger) = state.get(own, proc) else { continue };
+            let Some(stranger) = state.all.get_mut(&proc) else { continue };
             if stranger.holds > 1 || !part {
                 // The last hold of one that stays is nobody's.
                 stranger.holds -= u32::from(stranger.holds > 1 || part);
                 continue;
             }
             let (name, segment, job) = (stranger.profile.name, stranger.segment, stranger.profile.job());
-            state.all[(proc - own) as usize] = None;
+            state.all.remove(&proc);
             state.indices.remove(&name.bytes);
             if let Some((number, _)) = segment
                 && let Some(meeting) = state.meeting(number)
@@ -236,6 +240,7 @@ impl Strangers {
                 *known -= 1;
                 if *known == 0 {
                     state.jobs.remove(&job);
+                    state.nodes.retain(|(of, _), _| *of != job);
                     parted.jobs.push(job);
                 }
             }
@@ -244,8 +249,8 @@ impl Strangers {
     }
 
     /// The wire name of a process.
-    pub(crate) fn name(&self, own: u32, proc: u32) -> Option<ProcName> {
-        self.state.lock().get(own, proc).map(|stranger| stranger.profile.name)
+    pub(crate) fn name(&self, proc: u32) -> Option<ProcName> {
+        self.state.lock().all.get(&proc).map(|stranger| stranger.profile.name)
     }
 
     /// The index of a wire name.
@@ -254,14 +259,14 @@ impl Strangers {
     }
 
     /// A process's description of itself.
-    pub(crate) fn profile(&self, own: u32, proc: u32) -> Option<Arc<Profile>> {
-        self.state.lock().get(own, proc).map(|stranger| Arc::clone(&stranger.profile))
+    pub(crate) fn profile(&self, proc: u32) -> Option<Arc<Profile>> {
+        self.state.lock().all.get(&proc).map(|stranger| Arc::clone(&stranger.profile))
     }
 
     /// Where a process is.
-    pub(crate) fn whereabouts(&self, own: u32, proc: u32) -> Option<Whereabouts> {
+    pub(crate) fn whereabouts(&self, proc: u32) -> Option<Whereabouts> {
         let state = &mut *self.state.lock();
-        let stranger = state.get(own, proc)?;
+        let stranger = state.all.get_mut(&proc)?;
         let (node, segment, local_rank) = (stranger.node, stranger.segment, stranger.profile.local_rank);
         let job = stranger.profile.job();
         let (job, _) = state.jobs.get(&job)?;
@@ -274,16 +279,15 @@ impl Strangers {
         if state.indices.is_empty() {
             return None;
         }
-        let own = state.own;
         text.windows(16).find_map(|window| {
             let proc = state.indices.get(window)?;
-            state.all.get((proc - own) as usize)?.as_ref()?.bridge.clone()
+            state.all.get(proc)?.bridge.clone()
         })
     }
 
     /// "rank 3 of job 5…", for people.
-    pub(crate) fn describe(&self, own: u32, proc: u32) -> String {
-        match self.name(own, proc) {
+    pub(crate) fn describe(&self, proc: u32) -> String {
+        match self.name(proc) {
             Some(name) => format!("rank {} of job {:016x}", rank_of(&name), job_of(&name)),
             None => "a process of another job that is not connected any more".into(),
         }
@@ -291,10 +295,6 @@ impl Strangers {
 }
 
 impl State {
-    fn get(&mut self, own: u32, proc: u32) -> Option<&mut Stranger> {
-        self.all.get_mut(proc.checked_sub(own)? as usize)?.as_mut()
-    }
-
     fn meeting(&mut self, number: u32) -> Option<&mut Meeting> {
         self.segments.get_mut((number as usize).checked_sub(1)?)?.as_mut()
     }
@@ -328,15 +328,22 @@ mod tests {
         );
         assert_eq!(add(7, 0, None), Added { proc: 4, new: false, first_of_job: false });
         assert_eq!(known.index(&wire_name(7, 3)), Some(5));
-        let at = known.whereabouts(4, 5).expect("known");
+        let at = known.whereabouts(5).expect("known");
         assert_eq!((at.job, at.node, at.segment), (1, 3, Some((segment, 2))));
         assert!(known.segment(segment).is_some_and(|place| (place.place, place.places) == (1, 3)));
-        assert!(known.release(4, &[4, 5], true).procs == [5], "the other is held once more");
-        assert!(known.release(4, &[4], false).procs.is_empty() && known.name(4, 4).is_some(), "it stays");
-        let parted = known.release(4, &[4], true);
+        assert!(known.release(&[4, 5], true).procs == [5], "the other is held once more");
+        assert!(known.release(&[4], false).procs.is_empty() && known.name(4).is_some(), "it stays");
+        let parted = known.release(&[4], true);
         assert_eq!((parted.procs, parted.jobs), (vec![4], vec![7]));
         assert!(known.segment(segment).is_none() && known.index(&wire_name(7, 0)).is_none());
-        assert_eq!(add(7, 0, None).proc, 6, "another index");
+        let again = add(7, 0, None);
+        assert_eq!(again.proc, 6, "another index");
+        let at = known.whereabouts(6).expect("known");
+        assert_eq!((at.job, at.node), (2, 4), "and other numbers of job and node");
+        known.release(&[6], true);
+        let state = known.state.lock();
+        assert!(state.all.is_empty() && state.jobs.is_empty() && state.nodes.is_empty(), "nothing is kept");
+        drop(state);
         assert_eq!(known.add_segment(memory(), 0, 2), segment, "a number comes again");
         known.drop_unused_segment(segment);
         assert!(known.segment(segment).is_none());

@@ -124,7 +124,7 @@ impl Instance {
 
     /// The value that a process of another job has published in its own job.
     pub(crate) fn stranger_value(&self, proc: u32, key: &str) -> Option<Vec<u8>> {
-        let profile = self.strangers.profile(self.job.job_size, proc)?;
+        let profile = self.strangers.profile(proc)?;
         let found = profile.published.iter().find(|(name, _)| name == key);
         found.map(|(_, value)| value.clone())
     }

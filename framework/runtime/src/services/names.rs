@@ -35,7 +35,7 @@ impl Instance {
         let job = self.job();
         match proc < job.job_size {
             true => Some(wire_name(job.job_id, proc)),
-            false => self.strangers().name(job.job_size, proc),
+            false => self.strangers().name(proc),
         }
     }
 
@@ -69,7 +69,7 @@ impl Instance {
         let facts = self.facts();
         if self.is_stranger(proc) {
             // Memory of a node by key ends at the job, so no process of another one is near.
-            let at = self.strangers().whereabouts(self.job().job_size, proc);
+            let at = self.strangers().whereabouts(proc);
             let (node, local_rank) = at.map_or((u32::MAX, 0), |at| (at.node, at.local_rank));
             return ProcPlace { node, local_rank, local: 0, distance: 0 };
         }

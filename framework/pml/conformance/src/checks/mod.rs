@@ -11,6 +11,7 @@ mod flood;
 mod modes;
 mod oneself;
 mod order;
+mod parting;
 mod persistent;
 mod probes;
 mod release;

@@ -37,7 +37,7 @@ pub fn leave_out(test: &str, why: &str) {
     }
 }
 
-/// Whether programs in Fortran can be compiled by our own wrapper. Where they cannot, every test says so in the same words, of which a summary keeps one.
+/// Whether programs in Fortran can be compiled by our own wrapper; if not, every test says so in the same words, of which a summary keeps one.
 pub fn can_compile_fortran() -> bool {
     let why = match () {
         _ if !in_path("gfortran") => "gfortran is missing (Debian package gfortran)",

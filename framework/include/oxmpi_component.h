@@ -269,6 +269,9 @@ typedef uint32_t oxmpi_scope;
 #define OXMPI_PARAM_FLAG_SYNONYMS_DEPRECATED 2
 /* For developers of the component: left out of listings unless they are asked for everything. */
 #define OXMPI_PARAM_FLAG_INTERNAL 4
+/* The value names a file of text (UTF-8, at most 100 KiB): whoever reads parameter files, which is the launcher of a job, reads it, too, and its text
+ * is a setting of the parameter that is declared next. A setting of that parameter itself comes first within one source. */
+#define OXMPI_PARAM_FLAG_FILE_OF_NEXT 8
 
 typedef struct oxmpi_slice_of_str_ref {
     const oxmpi_str_ref *ptr;
@@ -2004,7 +2007,7 @@ struct oxmpi_pml_table {
      * an empty message. NOT_SUPPORTED: receives cannot be ended from the other side. */
     oxmpi_status (*send_failure)(void *, const oxmpi_send_args *, oxmpi_status error, oxmpi_request_header **out);
     /* A process of another job has parted for good (MPI_Comm_disconnect): no communicator has it, nothing is under way with it, and its number never
-     * means another. What is kept of it is freed before the call returns, since its endpoints go then; a message of it that still comes is dropped.
+     * means another. The layer frees all that it keeps of it before the call returns, since its endpoints go then; a message of it that still comes is dropped.
      * Holding nothing. NOT_SUPPORTED: what is kept of it stays until `finalize`. */
     oxmpi_status (*peer_parted)(void *, uint32_t proc);
 };

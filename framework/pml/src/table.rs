@@ -242,7 +242,7 @@ pub struct PmlTable {
     pub send_failure:
         extern "C" fn(State, *const SendArgs, error: Status, out: *mut *mut RequestHeader) -> Status,
     /// A process of another job has parted for good (MPI_Comm_disconnect): no communicator has it, nothing is under way with it, and its number never
-    /// means another. What is kept of it is freed before the call returns, since its endpoints go then; a message of it that still comes is dropped.
+    /// means another. The layer frees all that it keeps of it before the call returns, since its endpoints go then; a message of it that still comes is dropped.
     /// Holding nothing. NOT_SUPPORTED: what is kept of it stays until `finalize`.
     pub peer_parted: extern "C" fn(State, proc: u32) -> Status,
 }

@@ -90,7 +90,7 @@ impl Launch {
         readers.iter().filter_map(|reader| self.map.node_of(*reader)).collect()
     }
 
-    /// What is the same for all nodes, without any node's own part.
+    /// Gives the part that is the same for all nodes.
     pub fn common(&self) -> Launch {
         Launch { node: 0, cores: 0, local_ranks: Vec::new(), places: Vec::new(), ..self.clone() }
     }

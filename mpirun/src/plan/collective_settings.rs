@@ -36,7 +36,7 @@ impl CollectiveSettings {
     }
 }
 
-/// What ranks will find; our own variables count before Open MPI's.
+/// Settings as ranks will find them; our own variables count before Open MPI's.
 fn values(environment: &Environment, own: &BTreeMap<OsString, OsString>) -> Values {
     let mut values = Values::new();
     for prefix in [ENVIRONMENT_OPEN_MPI, ENVIRONMENT] {

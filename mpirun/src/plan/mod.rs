@@ -76,7 +76,7 @@ impl Plan {
         counts
     }
 
-    /// Each node's own part. What is the same for all is in `launch`, whatever their number.
+    /// Each node's own part. The part that is the same for all is in `launch`.
     pub fn split(&self) -> Vec<Part> {
         let job = &self.launch;
         let part = |node: u32| {

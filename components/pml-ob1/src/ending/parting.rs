@@ -1,6 +1,6 @@
 //! A process of another job parts for good (MPI_Comm_disconnect): its peers are freed.
 //!
-//! By then no communicator has it, and all that both have said to each other has come. What may still be on its way is of the protocols: an index that
+//! By then no communicator has it, and all that both have said to each other has come. Only words of the protocols may still be on their way: an index that
 //! was told, credit that was returned. **Such a message is dropped.** It finds no peer, and none is made for it, since the host knows no such process
 //! any more; nor is anything of the process kept for a communicator to come.
 //!
@@ -15,6 +15,7 @@ impl Ob1 {
     pub fn part_from(&self, entry: &mut Entry, proc: u32) -> Status {
         let mut all = self.instance().hold_all(entry);
         all.for_each(|held| {
+            self.receiver().drop_early_of(held, proc);
             self.receiver().drop_kept_of(held, proc);
             self.peers().shut_on(held, proc);
         });

@@ -26,10 +26,9 @@ impl Receiver {
         self.instance().own(held).orphans().push(orphan);
     }
 
-    /// Drops what is kept of a process on the held CRI: it has parted.
+    /// Drops what is kept of a process on the held CRI for communicators to come: it has parted.
     #[cold]
     pub fn drop_kept_of(&self, held: &mut CriGuard<'_>, proc: u32) {
-        self.drop_early_of(held, proc);
         let own = self.instance().own(held);
         own.orphans().retain(|message| message.proc != proc);
         own.discarded().retain(|&(of, _)| of != proc);

@@ -118,7 +118,7 @@ fn allowed(folder: &str) -> Option<Allowed> {
         "endpoints" => Some(Allowed { ours: &[], others: Some(&["libc", "dlmalloc"]), optional: &[] }),
         // The Fortran library over any MPI: as that.
         "fortran" => Some(Allowed { ours: &[], others: Some(&[]), optional: &[] }),
-        "tests" | "tests/contracts" | "tests/harness" | "xtask" => {
+        "tests" | "tests/contracts" | "tests/fuse" | "tests/harness" | "xtask" => {
             Some(Allowed { ours: &["*"], others: None, optional: &[] })
         }
         // Layouts alone, and a device that only tests open.

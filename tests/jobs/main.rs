@@ -6,7 +6,7 @@
 //! `endings` (exit statuses, killed jobs, nothing left) · `crashes` (stacks) · `crowd` (many ranks) · `debugger`
 //! (MPIR) · `topologies` (grids, graphs, neighborhood collectives) · `mistakes` (what a user hears) · `objects` (sessions, what is not freed) · `output` (live and complete) · `packages` · `parameters`.
 //!
-//! And: `extensions` (mpi-ext.h) · `fabric` (a loaded transport with registered memory) · `files`, `files_faults`, `files_fuse` (over the file systems of `fuse`) · `first_hour` (help, pages, refusals) · `fortran` (programs by mpif.h and by modules) · `idle` (ranks that
+//! And: `extensions` (mpi-ext.h) · `fabric` (a loaded transport with registered memory) · `files`, `files_faults`, `files_fuse` (over the file systems of `tests/fuse`) · `first_hour` (help, pages, refusals) · `fortran` (programs by mpif.h and by modules) · `idle` (ranks that
 //! sleep) · `info` (mpi-info, parameters from files) · `authors` (components from outside) ·
 //! `launches` (limits of the system, other launchers, programs of another MPI) ·
 //! `logins` (a fixed list over `machines` made of namespaces) · `nodes` (several nodes on this machine) · `ofi` (libfabric) · `one_sided` (conjugate gradients and patches) ·
@@ -37,7 +37,6 @@ mod files_fuse;
 mod first_hour;
 mod fortran;
 mod fortran_programs;
-mod fuse;
 mod han_collectives;
 mod idle;
 mod info;

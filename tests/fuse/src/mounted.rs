@@ -1,8 +1,7 @@
 //! A mount that goes with the handle, and with the process if that is killed (`auto_unmount` of fusermount).
 
-use super::served::{Behaviour, Served};
+use crate::served::{Behaviour, Served};
 use fuser::{BackgroundSession, Config, MountOption, SessionACL};
-use oxmpi_tests::{in_path, leave_out};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -14,16 +13,18 @@ pub struct Mounted {
     folder: TempDir,
 }
 
-/// Whether file systems can be mounted here; if not, the test's reason is told.
-pub fn can_mount(test: &str) -> bool {
+/// Looks whether file systems can be mounted here. `Err`: the reason why not.
+pub fn can_mount() -> Result<(), String> {
     let device = std::fs::OpenOptions::new().read(true).write(true).open("/dev/fuse");
-    let why = match device {
-        Err(why) => format!("/dev/fuse cannot be opened: {why}"),
-        Ok(_) if !in_path("fusermount3") && !in_path("fusermount") => "there is no fusermount".to_owned(),
-        Ok(_) => return true,
-    };
-    leave_out(test, &why);
-    false
+    device.map_err(|why| format!("/dev/fuse cannot be opened: {why}"))?;
+    helper().map(drop).ok_or_else(|| "there is no fusermount".to_owned())
+}
+
+/// The program that unmounts. `None`: there is none.
+fn helper() -> Option<&'static str> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_there = |name: &&str| std::env::split_paths(&path).any(|folder| folder.join(name).is_file());
+    ["fusermount3", "fusermount"].into_iter().find(is_there)
 }
 
 impl Mounted {
@@ -49,7 +50,7 @@ impl Drop for Mounted {
     fn drop(&mut self) {
         // Its helper unmounts when the last copy of a socket is closed, and helpers of later mounts have copies, too.
         drop(self.session.take());
-        let program = if in_path("fusermount3") { "fusermount3" } else { "fusermount" };
+        let program = helper().unwrap_or("fusermount");
         let _ = Command::new(program).args(["-u", "-z"]).arg(self.path()).stderr(Stdio::null()).status();
         let (until, at) = (Instant::now() + Duration::from_secs(60), self.path().to_owned());
         while is_mounted(&at) && Instant::now() < until {

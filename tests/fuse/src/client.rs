@@ -4,8 +4,8 @@
 //! - A page that was read is kept, and read from there until it is seen that the file has changed; that is asked for when a file is opened, when a lock was taken, and when attributes
 //!   are asked for anew. The kernel believes attributes for so long that a program that does not insist gets old ones.
 
-use super::served::Behaviour;
-use super::server::{Answer, Server};
+use crate::served::Behaviour;
+use crate::server::{Answer, Server};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! A file system that takes and gives less than it is asked for, is interrupted, refuses, fails, is slow, or answers in another order.
 
-use super::served::{Behaviour, Work};
-use super::server::{Answer, Server};
+use crate::served::{Behaviour, Work};
+use crate::server::{Answer, Server};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -2,7 +2,7 @@
 //!
 //! Data passes the kernel's cache by (`FOPEN_DIRECT_IO`): each read and write of a program is a question here, and what is answered is what the program gets.
 
-use super::server::{Answer, Owner, Server};
+use crate::server::{Answer, Owner, Server};
 use fuser::*;
 use std::ffi::OsStr;
 use std::sync::atomic::{AtomicU64, Ordering};

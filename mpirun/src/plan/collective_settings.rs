@@ -29,7 +29,7 @@ impl CollectiveSettings {
         let differs = |name: &&String| first.get(*name) != these.get(*name);
         let Some(name) = first.keys().chain(these.keys()).find(differs) else { return Ok(()) };
         let text = |values: &Values| match values.get(name) {
-            Some(value) => format!("{:?}", value.to_string_lossy()),
+            Some(value) => shown(&value.to_string_lossy()),
             None => "not set".to_owned(),
         };
         Err(paragraph("collectives-differ", &[name, &text(first), &text(&these)]))
@@ -49,6 +49,15 @@ fn values(environment: &Environment, own: &BTreeMap<OsString, OsString>) -> Valu
         }
     }
     values
+}
+
+/// A value for people; rules may be long.
+fn shown(value: &str) -> String {
+    let most = 80;
+    match value.char_indices().nth(most) {
+        Some((end, _)) => format!("{:?} and further", &value[..end]),
+        None => format!("{value:?}"),
+    }
 }
 
 /// Whether ranks choose by a parameter: the selection of components of collectives, and their own parameters.
@@ -94,5 +103,8 @@ mod tests {
         }
         let why = compared(&[("OMPI_MCA_coll", "basic")], &[&[], &[("OXMPI_MCA_coll", "^han")]]);
         assert!(why.expect_err("they differ").contains("\"^han\""));
+        let rules = "ä".repeat(1000);
+        let why = compared(&[], &[&[("OXMPI_MCA_coll_tuned_dynamic_rules", &rules)], &[]]);
+        assert!(why.expect_err("they differ").len() < 1000);
     }
 }

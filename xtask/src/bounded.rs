@@ -29,18 +29,19 @@ pub fn run(command: &mut Command, limit: Duration) -> Outcome {
             Ok(Some(status)) => return Outcome::Failed(status.to_string()),
             Ok(None) if began.elapsed() < limit => std::thread::sleep(Duration::from_millis(20)),
             Ok(None) => {
-                kill_tree(child.id());
+                let running = kill_tree(child.id());
                 // Reaps it; it has just been killed.
                 let _ = child.wait();
-                return Outcome::Failed(format!("not done after {} s", limit.as_secs()));
+                let running = if running.is_empty() { "nothing else" } else { &running.join(", ") };
+                return Outcome::Failed(format!("not done after {} s, while {running} ran", limit.as_secs()));
             }
             Err(error) => return Outcome::Failed(error.to_string()),
         }
     }
 }
 
-/// Kills a process and everything it started.
-fn kill_tree(root: u32) {
+/// Kills a process and everything it started; the names of what it had started.
+fn kill_tree(root: u32) -> Vec<String> {
     let parents = parents();
     let mut doomed = vec![root];
     let mut at = 0;
@@ -49,12 +50,21 @@ fn kill_tree(root: u32) {
         doomed.extend(parents.iter().filter(|&(_, &p)| p == parent).map(|(&pid, _)| pid));
         at += 1;
     }
+    let names = doomed[1..].iter().filter_map(|&pid| program_of(pid)).collect();
     for pid in doomed {
         if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
             // It may be gone by now, and that is as good.
             let _ = kill_process(pid, Signal::KILL);
         }
     }
+    names
+}
+
+/// The name of the program that a process runs, without its folder.
+fn program_of(pid: u32) -> Option<String> {
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let program = String::from_utf8_lossy(line.split(|&byte| byte == 0).next()?).into_owned();
+    program.rsplit('/').next().filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
 /// Every process and its parent.
@@ -68,4 +78,20 @@ fn parents() -> HashMap<u32, u32> {
         Some((pid, parent.parse().ok()?))
     })
     .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ran_at_the_limit_is_named() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 60; true"]);
+        // It may take a while until the shell has started the other.
+        let Outcome::Failed(why) = run(&mut command, Duration::from_secs(3)) else {
+            panic!("it slept less than it was told to");
+        };
+        assert_eq!(why, "not done after 3 s, while sleep ran");
+    }
 }

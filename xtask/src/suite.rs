@@ -172,11 +172,12 @@ fn steps(workspace: &Workspace, left_out: &Path) -> Vec<Step> {
             15,
             tool("clippy", &["clippy", "-q", "--workspace", "--all-targets", "--", "-D", "warnings"]),
         ),
-        // Components as files, where the tests of the runtime look for them.
-        step("build", 15, Action::Run(cargo(&["build", "-q", "--workspace"]))),
+        // Components as files, where the tests of the runtime look for them. Tests with them: what only tests depend on gives shared packages
+        // further features, and without it all that stands on these would be built once more with the tests.
+        step("build", 20, Action::Run(cargo(&["build", "-q", "--workspace", "--all-targets"]))),
         step(
             "unit and property tests",
-            25,
+            30,
             Action::Run(cargo(&["test", "-q", "--workspace", "--exclude", "oxmpi-tests", "--no-fail-fast"])),
         ),
     ];

@@ -200,7 +200,7 @@ pub const PARAMS: &[ParamDecl] = &[
     number(
         "connect_timeout",
         7,
-        "30000",
+        "120000",
         "Milliseconds for which a process may leave a request for a connection unanswered before it counts as failed. Raise it where processes are stopped for longer",
     )
     .range(1, 1 << 40),

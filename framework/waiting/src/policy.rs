@@ -20,7 +20,9 @@
 //! * **Yield**: the core is given away once between two turns (`mpi_yield_count`). Where that is *in vain*, because others than the job's
 //!   ranks have the cores (`yield_limit`), the thread sleeps before this turn instead.
 //! * **Sleep**: until something comes (`sleep`); where nothing wakes a sleeper, for times that grow to [`LONGEST_NAP`]. The waiter stays in
-//!   this state until an event: a wake-up in vain is no reason to take a core for long.
+//!   this state until an event: a wake-up in vain is no reason to take a core for long. Where something waits for room the thread gives its
+//!   core away [`ROOM_YIELDS`] times, and naps from then on: a connection that is being made may take seconds, and millions of yields put off
+//!   every thread of the machine (a yield counts as a whole slice on kernels that schedule by deadlines).
 //!
 //! **Counts.** A policy adds up what it did in its own memory, and the wait adds that to the words of its thread when it ends. So nothing
 //! shared is written, and a wait that ends in its first turns, before it has a policy, counts nothing.
@@ -35,6 +37,8 @@ use std::time::Duration;
 pub(crate) const LONGEST_SLEEP: Duration = Duration::from_millis(10);
 /// Longest nap where a transport cannot wake a sleeper.
 pub(crate) const LONGEST_NAP: Duration = Duration::from_micros(500);
+/// Yields since the last event in place of sleeps, where something waits for room.
+const ROOM_YIELDS: u32 = 64;
 /// First nap of a wait; each further one is twice as long.
 const FIRST_NAP: Duration = Duration::from_micros(5);
 
@@ -48,6 +52,8 @@ pub(crate) struct Policy<'a> {
     turns: u32,
     /// Yields since the last event.
     yields: u32,
+    /// Those of them for room.
+    room_yields: u32,
     nap: Duration,
     /// No sleep is longer.
     pub(crate) longest: Duration,
@@ -67,6 +73,7 @@ impl<'a> Policy<'a> {
             crowded,
             turns: 0,
             yields: 0,
+            room_yields: 0,
             nap: FIRST_NAP,
             longest: LONGEST_SLEEP,
             seen: 0,
@@ -133,7 +140,14 @@ impl<'a> Policy<'a> {
     #[inline(never)]
     fn begin_anew(&mut self) {
         self.enter(first_state(self.role, self.crowded));
-        (self.yields, self.nap) = (0, FIRST_NAP);
+        (self.yields, self.room_yields, self.nap) = (0, 0, FIRST_NAP);
+    }
+
+    /// Whether a sleep that cannot be, since something waits for room, is a yield; otherwise it is a nap.
+    pub(crate) fn yields_for_room(&mut self) -> bool {
+        let yields = self.room_yields < ROOM_YIELDS;
+        self.room_yields += u32::from(yields);
+        yields
     }
 
     /// The length of the next nap; doubles each time, up to [`LONGEST_NAP`].
@@ -194,6 +208,18 @@ mod tests {
         policy.event();
         assert_eq!(rows(&mut policy, &patience, 200, false), expected);
         assert_eq!(policy.did, [200, 0, 10, 192]);
+    }
+
+    #[test]
+    fn yields_for_room_are_bounded() {
+        let patience = Patience::new(1, 0, true);
+        let mut policy = of(Role::Owner, false);
+        for _ in 0..2 {
+            assert_eq!(policy.next(&patience, || false), Some(Sleep));
+            let yields = (0..1000).filter(|_| policy.yields_for_room()).count();
+            assert_eq!(yields, ROOM_YIELDS as usize);
+            policy.event();
+        }
     }
 
     #[test]

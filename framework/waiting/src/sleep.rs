@@ -68,8 +68,10 @@ impl<'a, L: Layer> Waiter<'a, L> {
                 self.sleep_on(sleep_set.words(), sync, policy.longest)
             }
             // Something waits for room: whoever makes it may need this core.
-            Some(Status::PENDING) => std::thread::yield_now(),
-            Some(Status::OK | Status::NO_RESOURCE) => self.nap(&sleep_set.words()[..num_words], sync, policy),
+            Some(Status::PENDING) if policy.yields_for_room() => std::thread::yield_now(),
+            Some(Status::OK | Status::PENDING | Status::NO_RESOURCE) => {
+                self.nap(&sleep_set.words()[..num_words], sync, policy)
+            }
             _ => return self.nap(&sleep_set.words()[..num_words], sync, policy),
         }
         self.waiting().engine.disarm(self.entry);

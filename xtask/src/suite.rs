@@ -174,7 +174,7 @@ fn steps(workspace: &Workspace, left_out: &Path) -> Vec<Step> {
         ),
         // Components as files, where the tests of the runtime look for them. Tests with them: what only tests depend on gives shared packages
         // further features, and without it all that stands on these would be built once more with the tests.
-        step("build", 20, Action::Run(cargo(&["build", "-q", "--workspace", "--all-targets"]))),
+        step("build", 30, Action::Run(cargo(&["build", "-q", "--workspace", "--all-targets"]))),
         step(
             "unit and property tests",
             30,

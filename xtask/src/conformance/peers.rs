@@ -45,7 +45,9 @@ impl Peer {
             Peer::Mpich => Vec::new(),
             Peer::Impi => vec![
                 format!("I_MPI_ROOT={}", home.display()),
-                "I_MPI_FABRICS=shm".into(),
+                // Shared memory alone ends programs that start others, or open ports, by a signal, in C, too.
+                "I_MPI_FABRICS=shm:ofi".into(),
+                "FI_PROVIDER=tcp".into(),
                 "I_MPI_HYDRA_BOOTSTRAP=fork".into(),
                 // More ranks than cores: each gives way while it waits.
                 "I_MPI_WAIT_MODE=1".into(),

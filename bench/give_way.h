@@ -1,4 +1,4 @@
-/* Waits between two looks at a word that another process changes: by some yields at first, then asleep, twice as long each time up to two milliseconds.
+/* Waits between two looks at a word that another process changes: by some yields at first, then asleep, twice as long each time up to 1.6 milliseconds.
  *
  * A look by one-sided communication is a wait in the library, which yields, too. Yields starve others for many seconds on kernels whose scheduler (EEVDF)
  * counts a yield as a whole slice used: threads that yield a million times a second are ahead of all others by so much that whoever comes to run with
@@ -9,7 +9,7 @@
 #include <sched.h>
 #include <time.h>
 
-enum { YIELDS = 16, FIRST_NAP = 50 * 1000, LONGEST_NAP = 2 * 1000 * 1000 };
+enum { YIELDS = 16, FIRST_NAP = 50 * 1000, DOUBLINGS = 5 };
 
 /* The next wait of a row, which begins with *looks at 0. */
 static inline void give_way(unsigned *looks) {
@@ -18,10 +18,9 @@ static inline void give_way(unsigned *looks) {
         sched_yield();
         return;
     }
-    unsigned doublings = row - YIELDS < 8 ? row - YIELDS : 8;
-    long nap = (long)FIRST_NAP << doublings;
-    const struct timespec time = {0, nap < LONGEST_NAP ? nap : LONGEST_NAP};
-    nanosleep(&time, NULL);
+    unsigned naps = row - YIELDS;
+    const struct timespec nap = {0, (long)FIRST_NAP << (naps < DOUBLINGS ? naps : DOUBLINGS)};
+    nanosleep(&nap, NULL);
 }
 
 #endif

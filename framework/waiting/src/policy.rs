@@ -52,7 +52,7 @@ pub(crate) struct Policy<'a> {
     turns: u32,
     /// Yields since the last event.
     yields: u32,
-    /// Those of them for room.
+    /// Yields for room since the last event, which are not among those.
     room_yields: u32,
     nap: Duration,
     /// No sleep is longer.

@@ -45,7 +45,7 @@ impl Peer {
             Peer::Mpich => Vec::new(),
             Peer::Impi => vec![
                 format!("I_MPI_ROOT={}", home.display()),
-                // Shared memory alone ends programs that start others, or open ports, by a signal, in C, too.
+                // With shared memory alone programs that start others end by a signal, in C, too.
                 "I_MPI_FABRICS=shm:ofi".into(),
                 "FI_PROVIDER=tcp".into(),
                 "I_MPI_HYDRA_BOOTSTRAP=fork".into(),

@@ -37,6 +37,24 @@ fn two_jobs_meet_by_a_port() {
     }
 }
 
+/// Two jobs that go on meet again and again over a network; the program counts its descriptors.
+#[test]
+fn meetings_leave_no_connection_behind() {
+    if !ours("descriptors of jobs that meet") {
+        return;
+    }
+    let home = tempfile::tempdir().expect("a folder");
+    let file = home.path().join("port");
+    let file = file.to_str().expect("text");
+    let job = |kind| {
+        let job = Job::new(1).args(["--mca", "btl", "tcp,self"]).program("ports").args([kind, file, "40"]);
+        job.env("HOME", home.path()).weighs(2)
+    };
+    let accepts = job("accept").start();
+    job("connect").run().all_ok(1);
+    accepts.wait().all_ok(1);
+}
+
 #[test]
 fn two_jobs_meet_by_a_service() {
     if !ours("names of services between mpiruns") {

@@ -135,15 +135,15 @@ fn many_jobs_leave_nothing_behind() {
     }
 }
 
-/// A process that has parted leaves a place in a table, some bytes, with the one who has started it and talked to it; over tcp what
-/// is known of it as one that has said good-bye. The program counts, and the C library keeps no freed memory aside for threads.
+/// A process that has parted leaves a place in a table, some bytes, with the one who has started it and talked to it. The program counts, and the C
+/// library keeps no freed memory aside for threads.
 #[test]
 fn a_process_that_parted_leaves_no_memory() {
     if !ours("bytes of the heap") {
         return;
     }
-    for (btl, bytes) in [("self,shm,tcp", "64"), ("tcp,self", "1500")] {
-        let job = Job::new(1).args(["--mca", "btl", btl]).program("spawn").args(["loop", "60", bytes]);
+    for btl in ["self,shm,tcp", "tcp,self"] {
+        let job = Job::new(1).args(["--mca", "btl", btl]).program("spawn").args(["loop", "60", "64"]);
         job.env("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0").limit(300).weighs(4).run().all_ok(61);
     }
 }

@@ -4,6 +4,7 @@
 #include <mpi-ext.h>
 #endif
 
+#include <dirent.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -58,6 +59,23 @@ static void talk(MPI_Comm inter, int accepts) {
     CHECK(all == n + m, "%d", all);
     MPI_Barrier(merged);
     MPI_Comm_disconnect(&merged);
+}
+
+/* Open descriptors behind so many meetings; with some more rounds there are no more of them. Connections end a moment after both sides have parted. */
+static void count_descriptors(int round, int rounds) {
+    static int open = 0;
+    int n = 0, flag;
+    if (round != 4 && round != rounds - 1) return;
+    for (int i = 0; i < 10000; i++) {
+        DIR *folder = opendir("/proc/self/fd");
+        for (n = 0; readdir(folder); n++) continue;
+        closedir(folder);
+        if (round == 4 || n <= open + 8) break;
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+        usleep(1000);
+    }
+    if (round == 4) open = n;
+    CHECK(n <= open + 8, "%d descriptors after %d meetings, %d after 5", n, rounds, open);
 }
 
 #ifdef MPIX_HAVE_ENDPOINTS
@@ -117,6 +135,7 @@ int main(int argc, char **argv) {
             MPI_Comm_accept(name, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter);
             talk(inter, 1);
             MPI_Comm_disconnect(&inter);
+            count_descriptors(i, rounds);
         }
         if (rank == 0) MPI_Close_port(name);
     } else if (strcmp(what, "connect") == 0) {
@@ -125,6 +144,7 @@ int main(int argc, char **argv) {
             MPI_Comm_connect(name, MPI_INFO_NULL, size - 1, MPI_COMM_WORLD, &inter);
             talk(inter, 0);
             MPI_Comm_disconnect(&inter);
+            count_descriptors(i, rounds);
         }
     } else if (strcmp(what, "publish") == 0) {
         if (rank == 0) {

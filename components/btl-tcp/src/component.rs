@@ -11,9 +11,8 @@ use crate::params::{Ports, Settings};
 use crate::rail::Tcp;
 use crate::service::Service;
 use crate::sys::{self, Interface};
-use oxmpi_btl::{BtlModule, ModuleBuilder};
+use oxmpi_btl::BtlModule;
 use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status};
-use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
@@ -28,37 +27,52 @@ impl Component for TcpComponent {
     const NAME: &'static str = "tcp";
 
     fn open(host: Host, params: Params<'_>) -> Result<(i32, Vec<BtlModule>), OpenError> {
-        let settings = Settings::of(params)?;
-        let interfaces = interfaces(&host, &settings)?;
-        let settings = Arc::new(settings);
-        let mut rails = Vec::new();
-        for interface in interfaces.iter().flat_map(|i| (0..settings.links).map(move |_| i)) {
-            rails.push((interface, listen(&host, &settings, interface)?));
-        }
-        rails.truncate(MOST_RAILS);
-        let card = Arc::new(Card {
-            place: sys::place().map_err(|e| internal("cannot find out where it is", &e))?,
-            contexts: host.num_cris().min(u32::from(SERVICE)) as u16,
-            rails: rails
-                .iter()
-                .map(|(i, sockets)| Rail {
-                    addresses: sockets.iter().map(|s| (s.1, s.2)).collect(),
-                    loopback: i.loopback,
-                })
-                .collect(),
-        });
-        let all = Common { host, settings, card: card.clone() };
-        let modules = all.make(rails).map_err(|e| internal("cannot make a context", &e))?;
-        let status = host.exchange_put(&card.encode());
-        if status.is_err() {
-            return Err(OpenError::new(status, "cannot publish the address"));
-        }
-        Ok((0, modules.into_iter().map(ModuleBuilder::build).collect()))
+        let module = |Parts { rail, contexts, service }| {
+            oxmpi_btl::module(rail, contexts).sleep().service(service).service_sleep().partner().build()
+        };
+        Ok((0, rails(host, params)?.into_iter().map(module).collect()))
     }
 
     fn resolve(_: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
         tell(params, answers)
     }
+}
+
+/// A rail and its contexts.
+pub struct Parts {
+    pub rail: Tcp,
+    pub contexts: Vec<Context>,
+    pub service: Service,
+}
+
+/// Makes all rails of a process, and publishes where they listen.
+pub fn rails(host: Host, params: Params<'_>) -> Result<Vec<Parts>, OpenError> {
+    let settings = Settings::of(params)?;
+    let interfaces = interfaces(&host, &settings)?;
+    let settings = Arc::new(settings);
+    let mut rails = Vec::new();
+    for interface in interfaces.iter().flat_map(|i| (0..settings.links).map(move |_| i)) {
+        rails.push((interface, listen(&host, &settings, interface)?));
+    }
+    rails.truncate(MOST_RAILS);
+    let card = Arc::new(Card {
+        place: sys::place().map_err(|e| internal("cannot find out where it is", &e))?,
+        contexts: host.num_cris().min(u32::from(SERVICE)) as u16,
+        rails: rails
+            .iter()
+            .map(|(i, sockets)| Rail {
+                addresses: sockets.iter().map(|s| (s.1, s.2)).collect(),
+                loopback: i.loopback,
+            })
+            .collect(),
+    });
+    let all = Common { host, settings, card: card.clone() };
+    let made = all.make(rails).map_err(|e| internal("cannot make a context", &e))?;
+    let status = host.exchange_put(&card.encode());
+    if status.is_err() {
+        return Err(OpenError::new(status, "cannot publish the address"));
+    }
+    Ok(made)
 }
 
 fn internal(what: &str, e: &std::io::Error) -> OpenError {
@@ -117,8 +131,6 @@ fn listen_at(ip: IpAddr, ports: Ports, start: u32) -> std::io::Result<(OwnedFd, 
     Err(last)
 }
 
-type Builder = ModuleBuilder<Tcp, Service>;
-
 /// State and settings that all rails of a process share.
 struct Common {
     host: Host,
@@ -127,7 +139,7 @@ struct Common {
 }
 
 impl Common {
-    fn make(&self, rails: Vec<(&Interface, Vec<Listening>)>) -> std::io::Result<Vec<Builder>> {
+    fn make(&self, rails: Vec<(&Interface, Vec<Listening>)>) -> std::io::Result<Vec<Parts>> {
         let doors = Arc::new(Doors::new(rails.len(), self.card.contexts)?);
         let make = |(rail, (interface, sockets)): (usize, (&Interface, Vec<Listening>))| {
             self.rail(&doors, rail as u16, interface, sockets)
@@ -141,7 +153,7 @@ impl Common {
         rail: u16,
         interface: &Interface,
         sockets: Vec<Listening>,
-    ) -> std::io::Result<Builder> {
+    ) -> std::io::Result<Parts> {
         let lobby = Lobby::new(sockets.into_iter().map(|s| s.0).collect())?;
         let context = |number| {
             let door = doors.find(rail, number).ok_or(std::io::ErrorKind::NotFound)?;
@@ -162,9 +174,8 @@ impl Common {
             speed: speed_of(interface),
             lobby,
             courier,
-            peers: Mutex::new(HashMap::new()),
+            peers: Mutex::default(),
         };
-        let service = Service::new(service);
-        Ok(oxmpi_btl::module(rail, contexts).sleep().service(service).service_sleep().partner())
+        Ok(Parts { rail, contexts, service: Service::new(service) })
     }
 }

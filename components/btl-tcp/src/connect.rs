@@ -2,7 +2,7 @@
 
 use crate::call::{Call, Failure, HandshakeStep, Stage};
 use crate::card::PeerAddress;
-use crate::context::{Context, STREAMS};
+use crate::context::Context;
 use crate::hello::{Challenge, Hello, LONGEST, Proof, Welcome};
 use crate::proof::ProofContext;
 use crate::rail::Tcp;
@@ -24,6 +24,7 @@ const CONNECTING: Duration = Duration::from_secs(2);
 impl Tcp {
     /// Begins a call. Where we do not know the peer's address it has to call us.
     pub(crate) fn call(&self, cx: &mut Context, slot: usize) {
+        let token = cx.streams.name(slot).token();
         let s = &mut cx.streams[slot];
         let Some(route) = s.core.route.get().filter(|_| !s.answers()) else {
             s.link = Link::Idle;
@@ -32,7 +33,7 @@ impl Tcp {
         let address = route.addresses[s.address % route.addresses.len()];
         let (several, rail) = (route.addresses.len() > 1, route.rail);
         s.attempt += 1;
-        match self.begin_call(&cx.poller, slot, s, address, rail) {
+        match self.begin_call(&cx.poller, token, s, address, rail) {
             Ok(mut call) => {
                 if several {
                     call.deadline = call.deadline.min(call.begun + CONNECTING);
@@ -50,7 +51,7 @@ impl Tcp {
     fn begin_call(
         &self,
         poller: &Poller,
-        slot: usize,
+        token: u64,
         s: &Stream,
         address: PeerAddress,
         rail: u16,
@@ -73,7 +74,7 @@ impl Tcp {
             None => sys::connect(to, self.source(address))?,
             Some(relay) => sys::connect(relay, None)?,
         };
-        poller.add(&fd, STREAMS + slot as u64, Interest::Write)?;
+        poller.add(&fd, token, Interest::Write)?;
         let begun = Instant::now();
         Ok(Call {
             fd,
@@ -119,7 +120,7 @@ impl Tcp {
                     send_all(&call.fd, &preface(to)).map_err(fails)?;
                 }
                 send_all(&call.fd, &call.hello).map_err(fails)?;
-                cx.poller.change(&call.fd, STREAMS + slot as u64, Interest::Read).map_err(fails)?;
+                cx.poller.change(&call.fd, cx.streams.name(slot).token(), Interest::Read).map_err(fails)?;
                 call.stage = Stage::AwaitsChallenge;
                 call.deadline = Instant::now() + self.settings.handshake_timeout;
                 Ok(HandshakeStep::Waits)

@@ -2,19 +2,20 @@
 //!
 //! All of it is the context's own, but for the door: connections that a lobby has checked are put
 //! there by whichever thread did it, which then rings the bell (`door.rs`). Lobby, bell and timer are in the set, too, so that one
-//! descriptor, the set's own, wakes whoever sleeps for this context. Streams are named by their slots.
+//! descriptor, the set's own, wakes whoever sleeps for this context. Streams go by their slots (`streams.rs`).
 
 use crate::door::Door;
 use crate::gathered::Gathered;
 use crate::params::Settings;
 use crate::peer::Core;
 use crate::stream::{Link, Stream};
+use crate::streams::{StreamName, Streams};
 use crate::sys::{Interest, Poller};
 use core::mem::replace;
 use oxmpi_btl::{WaitFd, WaitSet};
 use oxmpi_btl_support::Timer;
 use oxmpi_mca::Status;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -24,7 +25,7 @@ use std::time::{Duration, Instant};
 pub const LOBBY: u64 = 0;
 pub const BELL: u64 = 1;
 pub const TIMER: u64 = 2;
-pub const STREAMS: u64 = 3;
+const _: () = assert!(TIMER < StreamName::FIRST_TOKEN);
 
 /// A message that has no acknowledgement for so long is asked for.
 pub const PATIENCE: Duration = Duration::from_secs(1);
@@ -39,10 +40,7 @@ pub struct Context {
     pub poller: Poller,
     pub door: Arc<Door>,
     pub timer: Timer,
-    /// By slot; none ever goes, but one that is shut has no memory of its own.
-    pub streams: Vec<Stream>,
-    /// Slots by process and its context.
-    by_peer: HashMap<(u32, u16), usize>,
+    pub streams: Streams,
     /// Streams to look at in the next turn, whatever the set says.
     ready: VecDeque<usize>,
     /// Streams on which something waits for the end of the turn.
@@ -71,8 +69,7 @@ impl Context {
             poller,
             door,
             timer,
-            streams: Vec::new(),
-            by_peer: HashMap::new(),
+            streams: Streams::default(),
             ready: VecDeque::new(),
             late: Vec::new(),
             gathered: Arc::new(Gathered::new()),
@@ -88,12 +85,22 @@ impl Context {
 
     /// The stream between this context and one of a process's; made if it is new.
     pub fn stream(&mut self, core: &Arc<Core>, theirs: u16, settings: &Settings) -> usize {
-        let slot = *self.by_peer.entry((core.proc, theirs)).or_insert_with(|| {
-            self.streams.push(Stream::new(core.clone(), self.number, theirs, settings));
-            self.streams.len() - 1
+        let slot = self.streams.find(core.number, theirs).unwrap_or_else(|| {
+            self.clear(self.streams.next_slot());
+            self.streams.add(Stream::new(core.clone(), self.number, theirs, settings))
         });
         self.wake_at(Instant::now() + PATIENCE);
         slot
+    }
+
+    /// Forgets what was to be done for the stream that a slot had.
+    fn clear(&mut self, slot: usize) {
+        self.ready.retain(|&other| other != slot);
+        self.late.retain(|&other| other != slot);
+        if self.hot == slot {
+            self.hot = usize::MAX;
+        }
+        debug_assert!(!self.gathering.contains(&slot), "the note of a stream is taken back when it is shut");
     }
 
     /// Has a stream looked at in the next turn.

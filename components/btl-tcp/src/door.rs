@@ -61,6 +61,11 @@ impl Doors {
         Ok(Doors { rails: (0..rails).map(rail).collect::<Result<_, _>>()? })
     }
 
+    /// Has all contexts of a rail look after their streams.
+    pub fn ring(&self, rail: u16) {
+        self.rails.get(usize::from(rail)).into_iter().flatten().for_each(|door| door.bell.ring());
+    }
+
     /// `None`: there is no such rail or context.
     pub fn find(&self, rail: u16, context: u16) -> Option<&Arc<Door>> {
         let (service, ordinary) = self.rails.get(usize::from(rail))?.split_last()?;

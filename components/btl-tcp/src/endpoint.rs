@@ -1,6 +1,7 @@
 //! The endpoint that verbs get, and what it keeps for a context.
 
 use crate::peer::Core;
+use crate::streams::StreamName;
 use std::sync::Arc;
 
 /// A process. Several endpoints may be of one.
@@ -8,9 +9,9 @@ pub struct TcpEndpoint {
     pub core: Arc<Core>,
 }
 
-/// Slots of a context's streams to a process; found when first used.
+/// A context's streams to a process; found when first used.
 #[derive(Default)]
 pub struct Lane {
-    pub plain: Option<usize>,
-    pub service: Option<usize>,
+    pub plain: Option<StreamName>,
+    pub service: Option<StreamName>,
 }

@@ -2,7 +2,7 @@
 //!
 //! **Positions.** Frames that carry messages are numbered by bytes: `position` is where the frame begins among all bytes of
 //! such frames that its sender ever sent on the stream, whatever connections it went through. So a receiver sees at once
-//! when something is missing or comes twice. Frames about the connection itself (acknowledgement, question, good-bye)
+//! when something is missing or comes twice. Frames about the connection itself (acknowledgement, question, good-bye, parting)
 //! take no place.
 
 use crate::check;
@@ -25,10 +25,13 @@ pub enum Kind {
     Question = 5,
     /// Nothing will follow on this stream: the process ends in good order.
     Bye = 6,
+    /// The process knows the other one no more, and goes on: the stream ends once the other one says so, too.
+    Part = 7,
 }
 
 impl Kind {
-    const ALL: [Kind; 6] = [Kind::Message, Kind::Request, Kind::Reply, Kind::Ack, Kind::Question, Kind::Bye];
+    const ALL: [Kind; 7] =
+        [Kind::Message, Kind::Request, Kind::Reply, Kind::Ack, Kind::Question, Kind::Bye, Kind::Part];
 
     /// Takes a place in the stream.
     pub fn is_in_stream(self) -> bool {

@@ -172,7 +172,7 @@ impl Inbound {
         }
         match header.kind {
             Kind::Ack => Ok(()),
-            Kind::Message | Kind::Request | Kind::Reply | Kind::Question | Kind::Bye
+            Kind::Message | Kind::Request | Kind::Reply | Kind::Question | Kind::Bye | Kind::Part
                 if header.position == self.position =>
             {
                 Ok(())

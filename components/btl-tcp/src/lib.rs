@@ -5,6 +5,8 @@ mod alarm;
 mod call;
 mod card;
 mod check;
+#[cfg(all(test, not(loom)))]
+mod comings;
 mod component;
 mod connect;
 mod context;
@@ -31,6 +33,7 @@ mod rail;
 mod ring;
 mod service;
 mod stream;
+mod streams;
 mod sys;
 mod turn;
 mod visit;

@@ -1,6 +1,10 @@
 //! A stream's connection: what waits goes out by it, it is taken off where it ends, and another is put on.
+//!
+//! **A process of another job may part from this one while both go on** (MPI_Comm_disconnect). Each tells the other once its host knows that one no
+//! more, and a stream is shut when both have told: neither loses what the other, which may part later, still has to say.
 
-use crate::context::{Context, STREAMS};
+use crate::context::Context;
+use crate::frame::Kind;
 use crate::rail::Tcp;
 use crate::stream::Link;
 use crate::sys::{self, Interest};
@@ -34,6 +38,7 @@ impl Tcp {
     /// Sends what waits on a stream, as far as its socket takes it.
     pub(crate) fn flush(&self, cx: &mut Context, slot: usize) {
         cx.take_back(slot);
+        let token = cx.streams.name(slot).token();
         let s = &mut cx.streams[slot];
         let Link::Up(fd) = &s.link else { return };
         if s.broken {
@@ -45,7 +50,7 @@ impl Tcp {
         let flushed = s.out.flush(|bytes| sys::write(fd, bytes));
         let wants = if matches!(flushed, Ok(false)) { Interest::Both } else { Interest::Read };
         let changed = replace(&mut s.interest, wants) != wants;
-        let unheard = changed && cx.poller.change(fd, STREAMS + slot as u64, wants).is_err();
+        let unheard = changed && cx.poller.change(fd, token, wants).is_err();
         if flushed.is_err() || unheard {
             s.broken = true;
             cx.list(slot);
@@ -63,12 +68,35 @@ impl Tcp {
         s.broken = false;
     }
 
-    /// Ends a stream for good. Its slot stays, its memory does not: a process may see many others come and go.
+    /// Ends a stream for good. Its slot is free for another, and its memory goes: a process may see many others come and go.
     pub(crate) fn shut(&self, cx: &mut Context, slot: usize) {
         self.disconnect(cx, slot, Link::Shut);
         let s = &mut cx.streams[slot];
         s.inn.release();
         s.out.release();
+        cx.streams.free(slot);
+    }
+
+    /// Goes on with the end of a stream to a process that is known no more; true: it is shut.
+    pub(crate) fn part_from(&self, cx: &mut Context, slot: usize) -> bool {
+        let s = &mut cx.streams[slot];
+        match &s.link {
+            // Messages that were sent before still have to go.
+            Link::Resting(_) | Link::Calling(_) if !s.out.is_settled() => return false,
+            Link::Up(_) => {
+                if !replace(&mut s.told_parted, true) {
+                    s.note(Kind::Part);
+                }
+                self.flush(cx, slot);
+                let s = &cx.streams[slot];
+                if !s.they_parted || s.out.unsent() > 0 {
+                    return false;
+                }
+            }
+            _ => {}
+        }
+        self.shut(cx, slot);
+        true
     }
 
     /// The connection is broken: it is made again.
@@ -93,7 +121,7 @@ impl Tcp {
     /// The process is given up: everybody is told, once.
     pub(crate) fn fail(&self, cx: &mut Context, slot: usize, why: &str) {
         self.shut(cx, slot);
-        let core = &cx.streams[slot].core;
+        let core = cx.streams[slot].core.clone();
         core.loss.declare(|| {
             let message = format!("connection of btl tcp given up: {why}");
             let failed = self.host.services().peer_failed;
@@ -103,7 +131,7 @@ impl Tcp {
 
     /// A connection is there, both sides have proved themselves, and `out` is where the peer is.
     pub(crate) fn connection_proved(&self, cx: &mut Context, slot: usize, fd: OwnedFd, their_window: u32) {
-        let token = STREAMS + slot as u64;
+        let token = cx.streams.name(slot).token();
         // One that we called is in the set already.
         let known = cx
             .poller
@@ -120,6 +148,7 @@ impl Tcp {
         s.broken = false;
         (s.trouble.since, s.trouble.calls) = (None, 0);
         s.trouble.mark = (s.at(), s.out.settled_to());
+        (s.told_parted, s.they_parted) = (false, false);
         s.link = Link::Up(fd);
         self.flush(cx, slot);
         cx.list(slot);

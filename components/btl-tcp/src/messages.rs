@@ -8,13 +8,15 @@ use crate::context::Context;
 use crate::frame::{Kind, room};
 use crate::gathered::Waiting;
 use crate::links::JOINED;
+use crate::peer::Core;
 use crate::rail::Tcp;
 use crate::stream::Link;
-use core::sync::atomic::Ordering;
+use crate::streams::StreamName;
 use core::time::Duration;
 use oxmpi_btl::Message;
 use oxmpi_mca::Status;
 use std::os::fd::AsRawFd;
+use std::sync::Arc;
 
 /// Messages gather up to so many bytes.
 const MUCH: u64 = 16 << 10;
@@ -22,6 +24,21 @@ const MUCH: u64 = 16 << 10;
 const SHORTLY: Duration = Duration::from_micros(20);
 
 impl Tcp {
+    /// The stream of a context to one of a process's that is not over.
+    #[cold]
+    pub(crate) fn first_use(
+        &self,
+        cx: &mut Context,
+        core: &Arc<Core>,
+        theirs: u16,
+    ) -> Result<(usize, StreamName), Status> {
+        if core.is_over() {
+            return Err(Status::PEER_FAILED);
+        }
+        let slot = cx.stream(core, theirs, &self.settings);
+        Ok((slot, cx.streams.name(slot)))
+    }
+
     /// Puts a message on a stream. PENDING: it waits for others there. NO_RESOURCE where there is no room, or no connection and `kept` does not
     /// say that it may wait for one.
     pub(crate) fn push(
@@ -95,13 +112,13 @@ impl Tcp {
     #[cold]
     fn wants_connection(&self, cx: &mut Context, slot: usize) -> Status {
         let s = &cx.streams[slot];
-        let core = &s.core;
-        if s.is_shut() || core.loss.is_declared() || core.gone.load(Ordering::Acquire) {
+        if s.is_shut() || s.core.is_over() {
             return Status::PEER_FAILED;
         }
         if matches!(s.link, Link::Idle) {
             self.call(cx, slot);
         }
-        Status::NO_RESOURCE
+        // That there is no way to it may be known at once.
+        if cx.streams[slot].is_shut() { Status::PEER_FAILED } else { Status::NO_RESOURCE }
     }
 }

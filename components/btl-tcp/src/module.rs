@@ -6,6 +6,7 @@ use crate::frame::Kind;
 use crate::rail::Tcp;
 use crate::service::Service;
 use crate::turn::InTurn;
+use core::sync::atomic::Ordering;
 use oxmpi_btl::{
     Btl, BtlAttrs, BtlPartner, BtlService, BtlServiceSleep, BtlSleep, Contexts, Entered, Message, Peer,
     ProcInfo, WaitSet,
@@ -15,13 +16,15 @@ use oxmpi_mca::Status;
 impl Tcp {
     /// Our stream to a process from an ordinary context.
     #[inline]
-    fn plain(&self, at: &mut Entered<'_, Context>, to: &Peer<Self>) -> Option<usize> {
+    fn plain(&self, at: &mut Entered<'_, Context>, to: &Peer<Self>) -> Result<usize, Status> {
         let (cx, lane) = at.with_lane(to);
-        if lane.plain.is_none() {
-            let theirs = cx.number % to.core.route.get()?.contexts;
-            lane.plain = Some(cx.stream(&to.core, theirs, &self.settings));
+        if let Some(slot) = lane.plain.and_then(|name| cx.streams.slot(name)) {
+            return Ok(slot);
         }
-        lane.plain
+        let route = to.core.route.get().ok_or(Status::BAD_PARAM)?;
+        let (slot, name) = self.first_use(cx, &to.core, cx.number % route.contexts)?;
+        lane.plain = Some(name);
+        Ok(slot)
     }
 }
 
@@ -53,12 +56,20 @@ impl Btl for Tcp {
         }
         let name = Tcp::name_of(&self.host, proc.proc).ok_or(Status::NOT_FOUND)?;
         let core = self.core_of(proc.proc, name);
+        core.parted.store(false, Ordering::Relaxed);
         if core.route.get().is_none() {
             let Some(route) = self.route_to(proc.proc, core.first)? else { return Ok(None) };
             // Another thread may have been faster, with the same.
             let _ = core.route.set(route);
         }
         Ok(Some(TcpEndpoint { core }))
+    }
+
+    /// Contexts end their streams to a process that is known no more.
+    fn del_proc(&self, endpoint: &TcpEndpoint) {
+        if self.has_parted(&endpoint.core) {
+            self.doors.ring(self.rail);
+        }
     }
 
     fn lane(&self, _endpoint: &TcpEndpoint, _ctx: u32) -> Lane {
@@ -70,8 +81,8 @@ impl Btl for Tcp {
             return Status::BAD_PARAM;
         }
         match self.plain(at, to) {
-            Some(slot) => self.push(at, slot, Kind::Message, msg, false),
-            None => Status::BAD_PARAM,
+            Ok(slot) => self.push(at, slot, Kind::Message, msg, false),
+            Err(status) => status,
         }
     }
 

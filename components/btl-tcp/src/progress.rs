@@ -1,6 +1,6 @@
 //! A context's turn: what came is handed up, what waits goes out, broken connections are made again.
 
-use crate::context::{BELL, Context, LOBBY, PATIENCE, STREAMS, TIMER};
+use crate::context::{BELL, Context, LOBBY, PATIENCE, TIMER};
 use crate::door::Admission;
 use crate::frame::{Header, Kind};
 use crate::hello::{Refusal, Welcome};
@@ -21,6 +21,7 @@ const BATCH: i32 = 64;
 /// Why a stream's connection ends.
 enum End {
     Bye,
+    Parted,
     Broken(String),
     Hostile(&'static str),
 }
@@ -83,7 +84,7 @@ impl Tcp {
                     at.context().timer.set(None);
                     1
                 }
-                token => self.stream_event(at, (token - STREAMS) as usize, event),
+                _ => self.stream_event(at, event),
             };
         }
         let (cx, now) = (at.context(), Instant::now());
@@ -93,10 +94,11 @@ impl Tcp {
         handled
     }
 
-    fn stream_event(&self, at: &mut impl InTurn, slot: usize, event: sys::Event) -> i32 {
+    fn stream_event(&self, at: &mut impl InTurn, event: sys::Event) -> i32 {
         let cx = at.context();
-        let Some(s) = cx.streams.get(slot) else { return 0 };
-        if matches!(s.link, Link::Calling(_)) {
+        // One may have gone since the set was asked, and its slot be another's.
+        let Some(slot) = cx.streams.slot_of_token(event.token) else { return 0 };
+        if matches!(cx.streams[slot].link, Link::Calling(_)) {
             self.advance_call(cx, slot);
             return 1;
         }
@@ -194,6 +196,12 @@ impl Tcp {
                 Kind::Ack => {}
                 Kind::Question => self.tell(cx, slot),
                 Kind::Bye => return Taken::End(End::Bye),
+                Kind::Part => {
+                    s.they_parted = true;
+                    if s.told_parted {
+                        return Taken::End(End::Parted);
+                    }
+                }
                 Kind::Message | Kind::Request | Kind::Reply => {
                     s.inn.count(&header);
                     match self.hand_up(at, slot, &header) {
@@ -233,13 +241,14 @@ impl Tcp {
     }
 
     fn ended(&self, cx: &mut Context, slot: usize, end: End) {
-        let gone = &cx.streams[slot].core.gone;
+        let core = &cx.streams[slot].core;
         match end {
             End::Bye => {
-                gone.store(true, Ordering::Release);
+                core.gone.store(true, Ordering::Release);
                 self.shut(cx, slot);
             }
-            End::Broken(_) if gone.load(Ordering::Acquire) => self.shut(cx, slot),
+            End::Parted => self.shut(cx, slot),
+            End::Broken(_) if core.is_over() || self.has_parted(core) => self.shut(cx, slot),
             End::Broken(why) => self.lost(cx, slot, why),
             End::Hostile(why) => self.fail(cx, slot, &format!("it sent {why}")),
         }
@@ -249,16 +258,23 @@ impl Tcp {
     fn look_after(&self, cx: &mut Context, now: Instant) {
         for slot in 0..cx.streams.len() {
             let s = &cx.streams[slot];
+            if s.is_shut() {
+                continue;
+            }
             if s.core.loss.is_declared() {
                 self.shut(cx, slot);
                 continue;
             }
+            if self.has_parted(&s.core) && self.part_from(cx, slot) {
+                continue;
+            }
+            let s = &cx.streams[slot];
             let (rested, silent) = match &s.link {
                 Link::Resting(until) => (*until <= now, false),
                 Link::Calling(call) => (false, call.deadline <= now),
                 _ => (false, false),
             };
-            if rested && s.core.gone.load(Ordering::Acquire) {
+            if (rested || matches!(s.link, Link::Idle)) && s.core.gone.load(Ordering::Acquire) {
                 self.shut(cx, slot);
             } else if rested {
                 self.call(cx, slot);
@@ -305,18 +321,23 @@ impl Tcp {
         for admission in admissions {
             self.admit(cx, admission);
         }
+        // Somebody may have parted.
+        cx.wake_at(Instant::now());
         count.max(1)
     }
 
     fn admit(&self, cx: &mut Context, a: Admission) {
         let core = self.core_of(a.proc, a.hello.from);
+        // The caller sees a refusal or an end, and calls again where that makes sense.
+        let refuse = |refusal| _ = send_all(&a.fd, &Welcome::refusal(refusal).encode());
+        if core.is_over() {
+            return refuse(Refusal::Closed);
+        }
         let slot = cx.stream(&core, a.hello.from_ctx, &self.settings);
         let s = &mut cx.streams[slot];
         let refusal = objection(s, &a);
         if refusal != Refusal::None {
-            // The caller sees a refusal or an end, and calls again where that makes sense.
-            let _ = send_all(&a.fd, &Welcome::refusal(refusal).encode());
-            return;
+            return refuse(refusal);
         }
         s.their_attempt = a.hello.attempt;
         // A call of ours that is under way ends here, too.
@@ -340,8 +361,7 @@ impl Tcp {
 }
 
 fn objection(s: &Stream, a: &Admission) -> Refusal {
-    let gone = s.core.gone.load(Ordering::Acquire) || s.core.loss.is_declared();
-    if gone || s.is_shut() {
+    if s.is_shut() {
         return Refusal::Closed;
     }
     let old = a.hello.attempt <= s.their_attempt || a.hello.seen < s.welcomed;

@@ -5,11 +5,10 @@ use crate::courier::Courier;
 use crate::door::Doors;
 use crate::lobby::Lobby;
 use crate::params::Settings;
-use crate::peer::{Core, Route};
-use core::sync::atomic::{AtomicBool, AtomicUsize};
+use crate::peer::{Core, Peers, Route};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use oxmpi_btl::Loss;
 use oxmpi_mca::{Host, ProcName, Status};
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// A rail with all that is known of its peers: what the contexts of a module share.
@@ -26,8 +25,8 @@ pub struct Tcp {
     pub(crate) speed: u32,
     pub(crate) lobby: Lobby,
     pub(crate) courier: Courier,
-    /// By process. A leaf, off a message's path.
-    pub(crate) peers: Mutex<HashMap<u32, Arc<Core>>>,
+    /// A leaf, off a message's path.
+    pub(crate) peers: Mutex<Peers>,
 }
 
 impl Tcp {
@@ -46,20 +45,34 @@ impl Tcp {
     /// A process; made if it is new.
     pub(crate) fn core_of(&self, proc: u32, name: ProcName) -> Arc<Core> {
         let mut peers = self.peers.lock().unwrap_or_else(|poison| poison.into_inner());
-        let make = || {
-            Arc::new(Core {
-                proc,
-                name,
-                first: self.name.bytes < name.bytes,
-                route: OnceLock::new(),
-                loss: Loss::default(),
-                gone: AtomicBool::new(false),
-                way: AtomicUsize::new(0),
-                carried: AtomicBool::new(false),
-                told: AtomicBool::new(false),
-            })
+        let make = |number| Core {
+            number,
+            proc,
+            name,
+            first: self.name.bytes < name.bytes,
+            route: OnceLock::new(),
+            loss: Loss::default(),
+            gone: AtomicBool::new(false),
+            parted: AtomicBool::new(false),
+            way: AtomicUsize::new(0),
+            carried: AtomicBool::new(false),
+            told: AtomicBool::new(false),
         };
-        peers.entry(proc).or_insert_with(make).clone()
+        peers.core_of((proc, name), self.is_of_own_job(proc), make)
+    }
+
+    fn is_of_own_job(&self, proc: u32) -> bool {
+        proc < self.host.job().job_size
+    }
+
+    /// Whether nobody here knows a process any more, which is of another job; asks if it was known so far.
+    pub(crate) fn has_parted(&self, core: &Core) -> bool {
+        if core.parted.load(Ordering::Relaxed) || self.is_of_own_job(core.proc) {
+            return core.parted.load(Ordering::Relaxed);
+        }
+        let parted = Tcp::name_of(&self.host, core.proc) != Some(core.name);
+        core.parted.store(parted, Ordering::Relaxed);
+        parted
     }
 
     /// Where a process is, as it has published; `None`: it is not reached by this rail.

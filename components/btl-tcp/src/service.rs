@@ -8,15 +8,16 @@ use crate::frame::Kind;
 use crate::hello::SERVICE;
 use crate::params::ROOM;
 use crate::rail::Tcp;
+use crate::streams::StreamName;
 use crate::turn::InTurn;
 use oxmpi_btl::{Arrival, Entered, Message, Peer};
 use oxmpi_mca::{Host, Status};
 
 /// The service context.
 pub struct Service {
-    context: Context,
+    pub(crate) context: Context,
     /// The stream whose request is being served.
-    serving: Option<usize>,
+    pub(crate) serving: Option<StreamName>,
 }
 
 impl Service {
@@ -32,18 +33,14 @@ impl InTurn for Entered<'_, Service> {
 
     fn hand_up(&mut self, host: &Host, slot: usize, message: Arrival<'_>) -> bool {
         let tag = message.tag;
-        self.serving = Some(slot);
-        let answer = self.deliver(host, Arrival { link: link_of(slot), ..message });
+        let name = self.context.streams.name(slot);
+        self.serving = Some(name);
+        let answer = self.deliver(host, Arrival { link: name.token(), ..message });
         if self.serving.take().is_some() {
             host.error(&format!("a request with tag {tag} was not answered by its receiver"));
         }
         answer.stops()
     }
-}
-
-/// The name of a request's stream: not 0.
-fn link_of(slot: usize) -> u64 {
-    slot as u64 + 1
 }
 
 impl Tcp {
@@ -58,7 +55,16 @@ impl Tcp {
             return Status::BAD_PARAM;
         }
         let (cx, lane) = at.with_lane(to);
-        let slot = *lane.service.get_or_insert_with(|| cx.stream(&to.core, SERVICE, &self.settings));
+        let slot = match lane.service.and_then(|name| cx.streams.slot(name)) {
+            Some(slot) => slot,
+            None => match self.first_use(cx, &to.core, SERVICE) {
+                Ok((slot, name)) => {
+                    lane.service = Some(name);
+                    slot
+                }
+                Err(status) => return status,
+            },
+        };
         if cx.streams[slot].requests >= ROOM {
             return Status::NO_RESOURCE;
         }
@@ -75,8 +81,10 @@ impl Tcp {
 
     /// Answers the request of the stream that is being served.
     pub(crate) fn send_reply(&self, service: &mut Service, link: u64, msg: &Message<'_>) -> Status {
-        let asked = service.serving.filter(|&slot| link_of(slot) == link);
-        let Some(slot) = asked else { return Status::BAD_PARAM };
+        let asked = service.serving.filter(|name| name.token() == link);
+        let Some(slot) = asked.and_then(|name| service.context.streams.slot(name)) else {
+            return Status::BAD_PARAM;
+        };
         if msg.total_len() > self.settings.service_limit() {
             return Status::BAD_PARAM;
         }

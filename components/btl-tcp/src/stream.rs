@@ -1,6 +1,6 @@
 //! A stream: everything that goes between a context of ours and a context of a peer's, over however many connections.
 //!
-//! **Ownership.** The context of ours that a stream ends at owns it, and names it by its slot; an endpoint's lane keeps that. Streams to one
+//! **Ownership.** The context of ours that a stream ends at owns it, in a slot; an endpoint's lane keeps its name there (`streams.rs`). Streams to one
 //! process share its [`Core`]. A stream is named by the two contexts, so each pair of contexts that talks has one, with traffic both
 //! ways. A service link is a stream of its own, from an ordinary context to the peer's service context.
 //!
@@ -8,7 +8,7 @@
 //!
 //! ```text
 //!          send, or lost                  welcome
-//!   Idle ----------------> Calling -----------------> Up ---> Shut (good-bye, failed, hostile)
+//!   Idle ----------------> Calling -----------------> Up ---> Shut (good-bye, parted, failed, hostile)
 //!     \                     |   ^                     ^ |
 //!      \            no answer   | after a pause       | | broken: cut, damaged, swallowed
 //!       \                   v   |                     | v
@@ -84,6 +84,9 @@ pub struct Stream {
     pub late: bool,
     /// There is a note of what waits in `out` for company (`gathered.rs`).
     pub gathered: bool,
+    /// The peer was told that we have parted from it, or has told us so.
+    pub told_parted: bool,
+    pub they_parted: bool,
     /// When something last went out.
     pub wrote: Option<Instant>,
     pub trouble: Trouble,
@@ -126,6 +129,8 @@ impl Stream {
             address,
             late: false,
             gathered: false,
+            told_parted: false,
+            they_parted: false,
             wrote: None,
             trouble: Trouble::default(),
         }

@@ -159,6 +159,12 @@ pub fn connect(to: SocketAddr, from: Option<IpAddr>) -> Result<OwnedFd> {
     }
 }
 
+/// A socket that has called nobody.
+#[cfg(test)]
+pub fn idle_socket() -> Result<OwnedFd> {
+    socket(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))
+}
+
 /// How a connection that was begun has ended.
 pub fn outcome(fd: &OwnedFd) -> Result<()> {
     Ok(sockopt::socket_error(fd)??)

@@ -268,6 +268,21 @@ impl Started {
 }
 
 impl Nodes {
+    /// Those of a job of this size in tests: nobody is reached.
+    #[cfg(test)]
+    pub fn none(size: u32) -> Nodes {
+        Nodes {
+            all: Vec::new(),
+            links: Vec::new(),
+            map: NodeMap::one_node(size),
+            broken: false,
+            agents: Agents::default(),
+            look_at: None,
+            job: 0,
+            barred: false,
+        }
+    }
+
     pub fn name(&self, node: usize) -> &str {
         &self.all[node].name
     }

@@ -54,11 +54,6 @@ impl Running {
         self.base == 0
     }
 
-    /// The process that asked for it is connected with it: it is a job like any other.
-    pub fn note_connected(&mut self) {
-        (self.birth, self.start_by) = (None, None);
-    }
-
     /// Whether a process, by its number among all, is of this job.
     pub fn has(&self, process: u32) -> bool {
         process.checked_sub(self.base).is_some_and(|rank| rank < self.size)
@@ -107,6 +102,20 @@ impl Running {
     }
 }
 
+/// A job and the process that asked for it are connected, as one of both says: it is a job like any other. The other's word is on its way, and until it is here
+/// one of them may fail, so the first word counts for both.
+pub fn note_met(all: &mut [Running], born: usize) {
+    let job = &mut all[born];
+    let Some(birth) = job.birth.take() else { return };
+    job.start_by = None;
+    // The first process of a job is connected as long as any is.
+    job.link(0, birth.job, true);
+    let id = job.id;
+    if let Some(asking) = all.iter_mut().find(|job| job.id == birth.job) {
+        asking.link(birth.rank, id, true);
+    }
+}
+
 /// The jobs whose fate a job shares (MPI 5.0 §11.10): itself, those with which some rank of it is connected as both say, those with which
 /// they are, and so on. By their places in the list.
 pub fn connected(all: &[Running], first: usize) -> Vec<usize> {
@@ -122,4 +131,73 @@ pub fn connected(all: &[Running], first: usize) -> Vec<usize> {
         found.extend(more);
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A job that rank 1 of another one has asked for, if that is named.
+    fn job(id: u64, asking: Option<u64>) -> Running {
+        Running {
+            nodes: Nodes::none(4),
+            verdict: Verdict::new(Vec::new(), 4, false),
+            suspects: Suspects::default(),
+            feed: None,
+            id,
+            base: 0,
+            size: 4,
+            portion: 1,
+            started: BTreeMap::new(),
+            programs: Vec::new(),
+            on_nodes: BTreeMap::new(),
+            birth: asking.map(|job| Birth { job, rank: 1, question: 9 }),
+            start_by: None,
+            stillborn: false,
+            links: BTreeMap::new(),
+        }
+    }
+
+    fn is_one(all: &[Running]) -> bool {
+        let both = [connected(all, 0).len(), connected(all, 1).len()];
+        assert_eq!(both[0], both[1], "it is the same for both");
+        both[0] == 2
+    }
+
+    /// Of a job and the one that asked for it one may fail as soon as the first has said that they are connected; the other ends with it.
+    #[test]
+    fn the_first_word_counts_for_both() {
+        // The later job speaks first, by any of its processes; or the one who asked does.
+        for first in [Some(2), Some(0), None] {
+            let mut all = [job(7, None), job(8, Some(7))];
+            if let Some(rank) = first {
+                all[1].link(rank, 7, true);
+            }
+            note_met(&mut all, 1);
+            assert!(is_one(&all), "{first:?}");
+            assert_eq!(all[1].birth, None);
+            // Words that come later change nothing, and the last of a side that parts does.
+            all[0].link(1, 8, true);
+            (0..4).for_each(|rank| all[1].link(rank, 7, true));
+            note_met(&mut all, 1);
+            (1..4).for_each(|rank| all[1].link(rank, 7, false));
+            assert!(is_one(&all), "{first:?}: rank 0 is still connected");
+            all[0].link(1, 8, false);
+            assert!(!is_one(&all), "{first:?}: the one who asked has parted");
+            all[0].link(1, 8, true);
+            all[1].link(0, 7, false);
+            assert!(!is_one(&all), "{first:?}: all of the later job have parted");
+        }
+    }
+
+    /// Jobs that meet later are connected when both say so.
+    #[test]
+    fn others_say_it_themselves() {
+        let mut all = [job(7, None), job(8, None)];
+        all[0].link(3, 8, true);
+        note_met(&mut all, 1);
+        assert!(!is_one(&all));
+        all[1].link(0, 7, true);
+        assert!(is_one(&all));
+    }
 }

@@ -8,7 +8,7 @@
 //! no failure of anything else. From then on it is a job like any other, connected with the one that asked.
 
 use super::coming::Arrived;
-use super::running::Birth;
+use super::running::{Birth, note_met};
 use super::slots::{Count, Waiting};
 use super::state::{GRACE_AFTER_FAILURE, Launcher, milliseconds};
 use crate::help::paragraph;
@@ -33,16 +33,15 @@ impl Launcher {
             }
             JobsRequest::Met { id } => {
                 let asked = Birth { job: self.jobs[at].id, rank, question: id };
-                if let Some(job) = self.jobs.iter_mut().find(|job| job.birth == Some(asked)) {
-                    job.note_connected();
+                if let Some(born) = self.jobs.iter().position(|job| job.birth == Some(asked)) {
+                    note_met(&mut self.jobs, born);
                 }
             }
             JobsRequest::Linked { job, on } => {
                 let own = &mut self.jobs[at];
                 own.link(rank, job, on);
-                // Its own word may come before that of the one who asked for it.
                 if on && own.birth.is_some_and(|birth| birth.job == job) {
-                    own.note_connected();
+                    note_met(&mut self.jobs, at);
                 }
             }
             JobsRequest::Name { id, verb, service, port } => {

@@ -65,7 +65,7 @@ static void talk(MPI_Comm inter, int accepts) {
 static void count_descriptors(int round, int rounds) {
     static int open = 0;
     int n = 0, flag;
-    if (round != 4 && round != rounds - 1) return;
+    if (rounds <= 5 || (round != 4 && round != rounds - 1)) return;
     for (int i = 0; i < 10000; i++) {
         DIR *folder = opendir("/proc/self/fd");
         for (n = 0; readdir(folder); n++) continue;

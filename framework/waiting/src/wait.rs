@@ -17,6 +17,7 @@ use crate::policy::Policy;
 use crate::states::{Role, State};
 use crate::sync::SyncObject;
 use crate::words::Awaited;
+use crate::yield_limit::yield_core;
 use oxmpi_mca::request::Attach;
 use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{Completion, Entry};
@@ -155,7 +156,7 @@ impl<L: Layer> Waiter<'_, L> {
             }
             match policy.next(&waiter.waiting().patience, || false) {
                 Some(State::Spin | State::Look) => std::hint::spin_loop(),
-                Some(_) => std::thread::yield_now(),
+                Some(_) => policy.give_core_away(yield_core),
                 None => break,
             }
         }
@@ -248,8 +249,8 @@ impl<L: Layer> Waiter<'_, L> {
             let timed = || waiting.patience.has_none();
             match policy.next(&waiting.patience, || timed() && waiting.yield_limit.is_in_vain()) {
                 Some(State::Spin | State::Look) => {}
-                Some(State::Yield) if timed() => waiting.yield_limit.yield_core(),
-                Some(State::Yield) => std::thread::yield_now(),
+                Some(State::Yield) if timed() => policy.give_core_away(|| waiting.yield_limit.yield_core()),
+                Some(State::Yield) => policy.give_core_away(yield_core),
                 _ => waiter.sleep(None, word, &mut policy),
             }
         }
@@ -313,7 +314,7 @@ impl<L: Layer> Waiter<'_, L> {
             }
             match policy.next(&waiter.waiting().patience, || false) {
                 Some(State::Spin | State::Look) => {}
-                Some(_) => std::thread::yield_now(),
+                Some(_) => policy.give_core_away(yield_core),
                 None => return false,
             }
         }
@@ -324,7 +325,7 @@ impl<L: Layer> Waiter<'_, L> {
     fn rests(&self, policy: &mut Policy) -> bool {
         match policy.next(&self.waiting().patience, || false) {
             Some(State::Spin | State::Look) => std::hint::spin_loop(),
-            Some(State::Yield) => std::thread::yield_now(),
+            Some(State::Yield) => policy.give_core_away(yield_core),
             Some(State::Sleep) | None => return true,
         }
         false

@@ -47,6 +47,9 @@ fn run_steps(page: &str, program: &str, said: &[&str]) {
         // Contract crates and suites are compiled once for all pages; what an author gets lies in his own folder all the same.
         .env("CARGO_BUILD_BUILD_DIR", root().join("target/authors"))
         .env("CARGO_INCREMENTAL", "0")
+        // It is the steps that are tried, and not how fast what they make is.
+        .env("CARGO_PROFILE_DEV_DEBUG", "0")
+        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
         // Of the cargo that runs this test.
         .env_remove("CARGO_TARGET_DIR");
     let ended = Job::of(command).limit(1200).run();

@@ -283,6 +283,40 @@ fn a_sleeper_is_woken_by_both_jobs_and_by_their_coming() {
     a.disarm(0);
 }
 
+/// While a message is handed up its process parts, is known by another index and sends: the next message waits for the turn that knows it.
+#[test]
+fn a_process_is_known_anew_while_a_message_is_handed_up() {
+    let ((ours, theirs), meeting) = (jobs(), Meeting::new("anew"));
+    meeting.invite(&ours, &theirs);
+    let [a, b] = [&ours[0], &theirs[0]].map(std::ptr::from_ref);
+    let (before, back) =
+        (ours[0].reach(second(0, 500)).expect("reachable"), theirs[0].reach(first(0)).expect("reachable"));
+    let again = move |message: &Arrived| {
+        if message.bytes == [1] {
+            // SAFETY: both ranks live until the hook is taken away.
+            let (a, b) = unsafe { (&*a, &*b) };
+            a.part(before);
+            a.try_reach(second(0, 600)).expect("added").expect("reachable");
+            assert_eq!(b.send(back, 1, &[2], b""), Status::OK);
+        }
+    };
+    *ours[0].record.hook.borrow_mut() = Some(Box::new(again));
+    assert_eq!(theirs[0].send(back, 1, &[1], b""), Status::OK);
+    let got = ours[0].drain();
+    *ours[0].record.hook.borrow_mut() = None;
+    let got: Vec<_> = got.iter().map(|message| (message.proc, message.bytes[0])).collect();
+    assert_eq!(got, [(500, 1), (600, 2)], "{:?}", ours[0].reports());
+}
+
+/// Ends threads that look at it, also where the test fails.
+struct Stop<'a>(&'a std::sync::atomic::AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, std::sync::atomic::Ordering::SeqCst);
+    }
+}
+
 /// One thread progresses a rank all the time, one serves requests, another has the rank meet and part from a process that talks to it.
 #[test]
 fn processes_come_and_go_while_a_rank_progresses() {
@@ -299,6 +333,7 @@ fn processes_come_and_go_while_a_rank_progresses() {
     let order = std::sync::atomic::Ordering::SeqCst;
     std::thread::scope(|threads| {
         let (shared, stop, heard) = (&a, &stop, &heard);
+        let ends = Stop(stop);
         threads.spawn(move || {
             while !stop.load(order) {
                 shared.0.progress();
@@ -334,7 +369,7 @@ fn processes_come_and_go_while_a_rank_progresses() {
             }
             a.0.part(to);
         }
-        stop.store(true, order);
+        drop(ends);
     });
     assert!(a.0.reports().errors.is_empty(), "{:?}", a.0.reports());
 }

@@ -75,7 +75,7 @@ impl Shm {
                 let sent = outgoing.tail();
                 incoming.pace.pause_before_look(sent, at.receiver.turn, || !self.host().threaded());
             }
-            events += self.drain(at, &mut incoming);
+            events += self.drain::<false>(at, &mut incoming);
             if incoming.closed {
                 // Another one is at this place then, or none.
                 at.receiver.shut(incoming, Some(place));
@@ -97,13 +97,16 @@ impl Shm {
     /// Hands up the messages of a ring, at most a batch, and none behind a long message that was waited for: the
     /// thread that waited posts its next receive first. Else two ranks that exchange messages fall into a step in
     /// which one always finds the next message early, copies it twice, and stays behind. A message in pieces ends it
-    /// always, others where the layer above [asks for that](Answer::stops). Returns how many were handled.
+    /// always, others where the layer above [asks for that](Answer::stops). `FURTHER`: a ring of a further segment, of which nothing is
+    /// handed up that may be of another life of its process (`joining.rs`). Returns how many were handled.
     #[inline(always)]
-    fn drain(&self, at: &mut At<'_>, incoming: &mut Incoming) -> i32 {
+    fn drain<const FURTHER: bool>(&self, at: &mut At<'_>, incoming: &mut Incoming) -> i32 {
         let mut events = 0;
         while events < BATCH {
             match incoming.ring.front() {
                 Front::Nothing => break,
+                // Behind the look: a process that is known anew sends after this process has said so.
+                _ if FURTHER && self.is_out_of_date(at) => break,
                 Front::Line(LineMessage { at: line, len, tag }) => {
                     if events == 0 {
                         claim_lines(at, incoming, None);
@@ -243,7 +246,7 @@ impl Shm {
                 continue;
             }
             let place = place.or_else(|| self.consider(at, &mut incoming));
-            events += self.drain(at, &mut incoming);
+            events += self.drain::<false>(at, &mut incoming);
             if incoming.closed {
                 at.receiver.shut(incoming, place);
                 continue;
@@ -276,7 +279,7 @@ impl Shm {
                 let (ring, source) = (ring.take(), foothold.joined.base() + place);
                 let Some(mut incoming) = ring.or_else(|| self.attach(at, ctx, source)) else { continue };
                 if !incoming.closed {
-                    events += self.drain(at, &mut incoming);
+                    events += self.drain::<true>(at, &mut incoming);
                 }
                 if !incoming.closed && !incoming.ring.is_empty() {
                     at.further.mark_again(source);

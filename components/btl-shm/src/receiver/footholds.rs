@@ -41,8 +41,10 @@ impl Foothold {
 #[derive(Default)]
 pub struct Footholds {
     pub(super) all: Vec<Foothold>,
-    /// The version of the module's list that they follow.
+    /// The version of the module's list that they follow, with all rings that there are.
     pub(super) version: u64,
+    /// The version by which the processes of rings are known.
+    pub(super) followed: u64,
 }
 
 impl Footholds {

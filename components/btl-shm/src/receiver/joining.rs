@@ -6,7 +6,9 @@
 //! a process that has no further segments never asks for them.
 //!
 //! **Parting.** Before anything of a further segment is looked at, the list is followed: of a process that has no endpoint any more nothing is
-//! handed up, and what it sends lies in the segment until it has one again.
+//! handed up, and what it sends lies in the segment until it has one again. The list may change while a context looks: a process parts, is known
+//! again by another index, and sends. So the version is compared once more behind each look that finds a message, and a ring is left
+//! as it is until the list has been followed (a context that only followed it before handed up messages of such a process by the index that it had before).
 
 use crate::context::Context;
 use crate::device::Shm;
@@ -156,6 +158,12 @@ impl Shm {
         cx.further.all.iter().for_each(|foothold| self.relay_requests(&foothold.joined, None));
     }
 
+    /// True: since the context followed the list it has changed, so that the index that is kept of a ring's process may be an earlier one.
+    #[inline(always)]
+    pub(super) fn is_out_of_date(&self, cx: &Context) -> bool {
+        self.further.version() != cx.further.followed
+    }
+
     /// Lets go the segments that are leaving, gets footholds in new ones, and drops the rings of processes that are not known any more.
     #[cold]
     #[inline(never)]
@@ -175,6 +183,7 @@ impl Shm {
                 }
             }
         }
+        cx.further.followed = changes.version;
         // If the barrier for that fails, the list is followed anew in each turn, and nobody sleeps meanwhile.
         if self.take_up_further(cx, ctx) {
             cx.further.version = changes.version;

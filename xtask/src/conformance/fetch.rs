@@ -238,7 +238,9 @@ pub fn mpi4py(folder: &Path, prefix: &Path) -> Result<Fetched, String> {
         pip()
             .args(["install", "--no-deps", "--target", "python", &sources])
             .env("MPI4PY_BUILD_MPICC", prefix.join("bin/mpicc"))
-            .env("MPI4PY_BUILD_MPIABI", "1"),
+            .env("MPI4PY_BUILD_MPIABI", "1")
+            // Its speed is not asked for, and optimising takes minutes.
+            .env("CFLAGS", "-O0"),
     )?;
     must(pip().args(["install", "--target", "python", "numpy"]))?;
     let sources = home.join(format!("mpi4py-{MPI4PY}"));

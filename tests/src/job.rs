@@ -99,7 +99,7 @@ impl Job {
         self
     }
 
-    /// How many of the machine's places the job takes; otherwise one for each rank.
+    /// How many of the machine's places the job takes, 0 for one that only builds; otherwise one for each rank.
     pub fn weighs(mut self, places: usize) -> Job {
         self.weight = Some(places);
         self

@@ -44,7 +44,7 @@ impl Drop for Places {
 }
 
 impl Places {
-    /// So many, or all that there are; waits for them. The thread's first job alone takes any.
+    /// So many, or all that there are; waits for them. The thread's first job alone takes any; one of 0 ranks takes none, and waits for nobody.
     pub fn take(ranks: usize) -> Places {
         thread_local! {
             static OWN: RefCell<Arc<AtomicUsize>> = RefCell::default();
@@ -52,7 +52,7 @@ impl Places {
         let of_thread = OWN.with_borrow(Arc::clone);
         let is_first = of_thread.fetch_add(1, Ordering::Relaxed) == 0;
         let mut places = Places { held: Vec::new(), since: Instant::now(), of_thread };
-        if is_first {
+        if is_first && ranks > 0 {
             places.held = House::of_machine().enter(ranks);
             places.since = Instant::now();
         }

@@ -18,10 +18,7 @@
 //!   waiters, leaves its core to the others between such rows, as a process would, which costs less than being put to sleep and woken
 //!   for every few messages. A parked thread looks at its own word.
 //! * **Yield**: the core is given away once between two turns (`mpi_yield_count`). Where that is *in vain*, because others than the job's
-//!   ranks have the cores (`yield_limit`), the thread sleeps before this turn instead. A yield that takes longer than [`LONG_YIELD`] is the wait's
-//!   last: somebody computes on this core, and each further yield would be another slice of time for him. Kernels that schedule by deadlines
-//!   (Linux from 6.12 on) count a yield as a whole slice used, so that hundreds of them put a thread off by seconds in every wait; a thread that
-//!   sleeps keeps its claim, and has the core soon after it is woken.
+//!   ranks have the cores (`yield_limit`), the thread sleeps before this turn instead.
 //! * **Sleep**: until something comes (`sleep`); where nothing wakes a sleeper, for times that grow to [`LONGEST_NAP`]. The waiter stays in
 //!   this state until an event: a wake-up in vain is no reason to take a core for long. Where something waits for room the thread gives its
 //!   core away [`ROOM_YIELDS`] times, and naps from then on: a connection that is being made may take seconds, and millions of yields put off
@@ -40,12 +37,8 @@ use std::time::Duration;
 pub(crate) const LONGEST_SLEEP: Duration = Duration::from_millis(10);
 /// Longest nap where a transport cannot wake a sleeper.
 pub(crate) const LONGEST_NAP: Duration = Duration::from_micros(500);
-/// A yield that takes longer has given the core to one who computes.
-const LONG_YIELD: Duration = Duration::from_millis(1);
 /// Yields since the last event in place of sleeps, where something waits for room.
 const ROOM_YIELDS: u32 = 64;
-/// The number of yields of a wait that makes no more of them.
-const NO_MORE: u32 = u32::MAX;
 /// First nap of a wait; each further one is twice as long.
 const FIRST_NAP: Duration = Duration::from_micros(5);
 
@@ -150,16 +143,9 @@ impl<'a> Policy<'a> {
         (self.yields, self.room_yields, self.nap) = (0, 0, FIRST_NAP);
     }
 
-    /// Gives the core away once. One that races, and never sleeps, does so however long it takes.
-    pub(crate) fn give_core_away(&mut self, give: impl FnOnce() -> Duration) {
-        if give() > LONG_YIELD {
-            self.yields = NO_MORE;
-        }
-    }
-
     /// Whether a sleep that cannot be, since something waits for room, is a yield; otherwise it is a nap.
     pub(crate) fn yields_for_room(&mut self) -> bool {
-        let yields = self.room_yields < ROOM_YIELDS && self.yields < NO_MORE;
+        let yields = self.room_yields < ROOM_YIELDS;
         self.room_yields += u32::from(yields);
         yields
     }
@@ -233,10 +219,6 @@ mod tests {
             let yields = (0..1000).filter(|_| policy.yields_for_room()).count();
             assert_eq!(yields, ROOM_YIELDS as usize);
             policy.event();
-            assert!(policy.yields_for_room());
-            policy.give_core_away(|| 2 * LONG_YIELD);
-            assert!(!policy.yields_for_room());
-            policy.event();
         }
     }
 
@@ -257,25 +239,6 @@ mod tests {
         let mut policy = of(Role::Owner, false);
         assert_eq!(rows(&mut policy, &patience, 3, true), [(Some(Sleep), 3)]);
         assert_eq!(rows(&mut policy, &patience, 3, false), [(Some(Yield), 2), (Some(Sleep), 1)]);
-    }
-
-    #[test]
-    fn a_long_yield_is_the_last_of_its_wait() {
-        let patience = Patience::new(1, 500, true);
-        for (role, afterwards) in [(Role::Owner, Some(Sleep)), (Role::Passing, None)] {
-            let mut policy = of(role, false);
-            for _ in 0..2 {
-                assert_eq!(rows(&mut policy, &patience, 5, false), [(Some(Yield), 5)]);
-                policy.give_core_away(|| LONG_YIELD);
-                assert_eq!(rows(&mut policy, &patience, 5, false), [(Some(Yield), 5)], "none was long");
-                policy.give_core_away(|| 2 * LONG_YIELD);
-                assert_eq!(rows(&mut policy, &patience, 5, false), [(afterwards, 5)]);
-                policy.event();
-            }
-        }
-        let mut policy = of(Role::Racing, false);
-        policy.give_core_away(|| 2 * LONG_YIELD);
-        assert_eq!(rows(&mut policy, &patience, 5, false), [(Some(Yield), 5)]);
     }
 
     #[test]

@@ -17,7 +17,6 @@ use crate::policy::{LONGEST_SLEEP, Policy};
 use crate::sleep_set::SleepSet;
 use crate::sync::SyncObject;
 use crate::words::Awaited;
-use crate::yield_limit::yield_core;
 use oxmpi_mca::Status;
 use oxmpi_mca::WaitWord;
 use oxmpi_mca::sync::{AtomicU32, Ordering};
@@ -69,7 +68,7 @@ impl<'a, L: Layer> Waiter<'a, L> {
                 self.sleep_on(sleep_set.words(), sync, policy.longest)
             }
             // Something waits for room: whoever makes it may need this core.
-            Some(Status::PENDING) if policy.yields_for_room() => policy.give_core_away(yield_core),
+            Some(Status::PENDING) if policy.yields_for_room() => std::thread::yield_now(),
             Some(Status::OK | Status::PENDING | Status::NO_RESOURCE) => {
                 self.nap(&sleep_set.words()[..num_words], sync, policy)
             }

@@ -17,7 +17,6 @@ use crate::policy::Policy;
 use crate::states::{Role, State};
 use crate::sync::SyncObject;
 use crate::words::Awaited;
-use crate::yield_limit::yield_core;
 use oxmpi_mca::request::Attach;
 use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{Completion, Entry};
@@ -156,7 +155,7 @@ impl<L: Layer> Waiter<'_, L> {
             }
             match policy.next(&waiter.waiting().patience, || false) {
                 Some(State::Spin | State::Look) => std::hint::spin_loop(),
-                Some(_) => policy.give_core_away(yield_core),
+                Some(_) => std::thread::yield_now(),
                 None => break,
             }
         }
@@ -249,8 +248,8 @@ impl<L: Layer> Waiter<'_, L> {
             let timed = || waiting.patience.has_none();
             match policy.next(&waiting.patience, || timed() && waiting.yield_limit.is_in_vain()) {
                 Some(State::Spin | State::Look) => {}
-                Some(State::Yield) if timed() => policy.give_core_away(|| waiting.yield_limit.yield_core()),
-                Some(State::Yield) => policy.give_core_away(yield_core),
+                Some(State::Yield) if timed() => waiting.yield_limit.yield_core(),
+                Some(State::Yield) => std::thread::yield_now(),
                 _ => waiter.sleep(None, word, &mut policy),
             }
         }
@@ -314,7 +313,7 @@ impl<L: Layer> Waiter<'_, L> {
             }
             match policy.next(&waiter.waiting().patience, || false) {
                 Some(State::Spin | State::Look) => {}
-                Some(_) => policy.give_core_away(yield_core),
+                Some(_) => std::thread::yield_now(),
                 None => return false,
             }
         }
@@ -325,7 +324,7 @@ impl<L: Layer> Waiter<'_, L> {
     fn rests(&self, policy: &mut Policy) -> bool {
         match policy.next(&self.waiting().patience, || false) {
             Some(State::Spin | State::Look) => std::hint::spin_loop(),
-            Some(State::Yield) => policy.give_core_away(yield_core),
+            Some(State::Yield) => std::thread::yield_now(),
             Some(State::Sleep) | None => return true,
         }
         false

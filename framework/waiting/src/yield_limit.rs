@@ -41,13 +41,6 @@ const SHORT_TIME: Duration = Duration::from_millis(50);
 /// The steps in which the kernel tells of idle time, of all cores together.
 const TICK: Duration = Duration::from_millis(10);
 
-/// Gives the core away by `sched_yield`, for a waiter whose yields have no limit; the time that this took.
-pub(crate) fn yield_core() -> Duration {
-    let begin = monotonic_now();
-    std::thread::yield_now();
-    monotonic_now().saturating_sub(begin)
-}
-
 /// How long a yield may take, and how many of the next yields are left out because they took longer. Used by a process
 /// with one thread in MPI; others may change the limit. On a line of its own, since it is written while others
 /// compute.
@@ -117,17 +110,15 @@ impl YieldLimit {
         left_out > 0
     }
 
-    /// Gives the core away by `sched_yield`; the time that this took.
-    pub fn yield_core(&self) -> Duration {
+    /// Gives the core away by `sched_yield`, and takes the time that this takes.
+    pub fn yield_core(&self) {
         let limit = self.limit.load(Ordering::Relaxed);
         let begin = monotonic_now();
         std::thread::yield_now();
         let end = monotonic_now();
-        let took = end.saturating_sub(begin);
-        if limit > 0 && took > Duration::from_micros(limit.into()) {
+        if limit > 0 && end.saturating_sub(begin) > Duration::from_micros(limit.into()) {
             self.took_long(begin, end);
         }
-        took
     }
 
     /// Decides, after a yield that took too long, how many of the next are left out.

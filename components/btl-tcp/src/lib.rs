@@ -6,7 +6,7 @@ mod call;
 mod card;
 mod check;
 #[cfg(all(test, not(loom)))]
-mod comings;
+mod comings_tests;
 mod component;
 mod connect;
 mod context;

@@ -31,6 +31,23 @@ pub struct Core {
 }
 
 impl Core {
+    /// A process that has just been met, under its number.
+    pub fn new(number: u64, proc: u32, name: ProcName, first: bool) -> Core {
+        Core {
+            number,
+            proc,
+            name,
+            first,
+            route: OnceLock::new(),
+            loss: Loss::default(),
+            gone: AtomicBool::new(false),
+            parted: AtomicBool::new(false),
+            way: AtomicUsize::new(0),
+            carried: AtomicBool::new(false),
+            told: AtomicBool::new(false),
+        }
+    }
+
     /// It has said good-bye, or was given up: nothing goes to it any more.
     pub fn is_over(&self) -> bool {
         self.loss.is_declared() || self.gone.load(Ordering::Acquire)
@@ -99,19 +116,7 @@ mod tests {
     }
 
     fn core_of(peers: &mut Peers, proc: u32, name: ProcName, stays: bool) -> Arc<Core> {
-        peers.core_of((proc, name), stays, |number| Core {
-            number,
-            proc,
-            name,
-            first: true,
-            route: OnceLock::new(),
-            loss: Loss::default(),
-            gone: AtomicBool::new(false),
-            parted: AtomicBool::new(false),
-            way: AtomicUsize::new(0),
-            carried: AtomicBool::new(false),
-            told: AtomicBool::new(false),
-        })
+        peers.core_of((proc, name), stays, |number| Core::new(number, proc, name, true))
     }
 
     /// Thousands of other jobs leave nothing behind, and those that are there are one as long as they are.

@@ -6,10 +6,9 @@ use crate::door::Doors;
 use crate::lobby::Lobby;
 use crate::params::Settings;
 use crate::peer::{Core, Peers, Route};
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use oxmpi_btl::Loss;
+use core::sync::atomic::Ordering;
 use oxmpi_mca::{Host, ProcName, Status};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 /// A rail with all that is known of its peers: what the contexts of a module share.
 pub struct Tcp {
@@ -45,19 +44,7 @@ impl Tcp {
     /// A process; made if it is new.
     pub(crate) fn core_of(&self, proc: u32, name: ProcName) -> Arc<Core> {
         let mut peers = self.peers.lock().unwrap_or_else(|poison| poison.into_inner());
-        let make = |number| Core {
-            number,
-            proc,
-            name,
-            first: self.name.bytes < name.bytes,
-            route: OnceLock::new(),
-            loss: Loss::default(),
-            gone: AtomicBool::new(false),
-            parted: AtomicBool::new(false),
-            way: AtomicUsize::new(0),
-            carried: AtomicBool::new(false),
-            told: AtomicBool::new(false),
-        };
+        let make = |number| Core::new(number, proc, name, self.name.bytes < name.bytes);
         peers.core_of((proc, name), self.is_of_own_job(proc), make)
     }
 

@@ -76,24 +76,8 @@ macro_rules! described {
                 #[link_name = concat!("P", stringify!($c))]
                 fn profiled_callee($($a: <$t as Dummy>::Passed),*) -> c_int;
             }
-            /// The call with buffers that are neither constants nor sections, over our library: nothing but the function is called, so that no register is saved.
-            ///
             /// # Safety
             /// The caller of a procedure promises what the standard asks of its arguments.
-            #[inline(always)]
-            #[allow(clippy::too_many_arguments, reason = "the standard's")]
-            #[allow(unused_mut, reason = "not every argument is passed by a place")]
-            unsafe fn run_plain(callee: Callee, $($a: <$t as Dummy>::Given,)* $($($hidden: usize,)+)?) -> c_int {
-                // SAFETY: as in `procedure`.
-                unsafe {
-                    let ($(mut $a,)*) = ($(described!(@take $t $(as $d)?)($a, procedure!(@len $($len)?)),)*);
-                    let code = callee($($a.pass()),*);
-                    $($a.give_back(code);)*
-                    code
-                }
-            }
-            /// # Safety
-            /// As above.
             #[inline(always)]
             #[allow(clippy::too_many_arguments, reason = "the standard's")]
             #[allow(unused_mut, reason = "not every argument is passed by a place")]
@@ -106,22 +90,16 @@ macro_rules! described {
                     code
                 }
             }
-            /// The call with any buffers over any library.
+            /// `run` for libraries whose handles have to be asked for.
             ///
             /// # Safety
             /// As above.
             #[cold]
             #[inline(never)]
             #[allow(clippy::too_many_arguments, reason = "the standard's")]
-            unsafe fn general(callee: Callee, $($a: described!(@given $t $(as $d)?),)* $($($hidden: usize,)+)?) -> c_int {
+            unsafe fn run_over_another(callee: Callee, $($a: <$t as Dummy>::Given,)* $($($hidden: usize,)+)?) -> c_int {
                 // SAFETY: the caller's promises.
-                unsafe {
-                    if true $($(&& described!(@contiguous $a $d))?)* {
-                        run(callee, $(described!(@address $a $(as $d)?),)* $($($hidden,)+)?)
-                    } else {
-                        strided(callee, $($a,)* $($($hidden,)+)?)
-                    }
-                }
+                unsafe { run(callee, $($a,)* $($($hidden,)+)?) }
             }
             /// # Safety
             /// As above.
@@ -153,11 +131,15 @@ macro_rules! described {
                 // SAFETY: as above; null, or the caller's place.
                 unsafe {
                     $($(let $hidden = descriptor::element($of);)+)?
-                    // The library is asked for here once, so that the questions in `run_plain` are answered.
-                    let code = if crate::optional::is_ours() $($(&& described!(@is_plain $a $d))?)* {
-                        run_plain(callee, $(described!(@address $a $(as $d)?),)* $($($hidden,)+)?)
+                    let code = if true $($(&& described!(@contiguous $a $d))?)* {
+                        // Asked here once, so that the questions in `run` are answered.
+                        if crate::optional::is_ours() {
+                            run(callee, $(described!(@address $a $(as $d)?),)* $($($hidden,)+)?)
+                        } else {
+                            run_over_another(callee, $(described!(@address $a $(as $d)?),)* $($($hidden,)+)?)
+                        }
                     } else {
-                        general(callee, $($a,)* $($($hidden,)+)?)
+                        strided(callee, $($a,)* $($($hidden,)+)?)
                     };
                     if let Some(place) = ierror.as_mut() {
                         *place = code;
@@ -189,11 +171,6 @@ macro_rules! described {
     (@address $a:ident) => { $a };
     (@address $a:ident as $d:ident) => { descriptor::address($a).cast() };
     (@contiguous $a:ident $d:ident) => { descriptor::is_contiguous($a) };
-    (@take $t:ty) => { <$t as Dummy>::take };
-    (@take $t:ty as $d:ident) => { <$t as Dummy>::take_plain };
-    (@is_plain $a:ident $d:ident) => {
-        descriptor::is_plainly_contiguous($a) && crate::sentinels::is_none(descriptor::address($a))
-    };
 }
 
 /// A procedure whose body is written out: the C function with its type, the name, the arguments as they come, and a body that answers with the error code.

@@ -182,13 +182,6 @@ fn constant_of(list: &[Blocks], at: usize) -> Option<Constant> {
     list.iter().find_map(|blocks| cell(at, blocks.constants, CONSTANTS.len())).map(|cell| CONSTANTS[cell])
 }
 
-/// Whether this is surely none of the first block's constants: a look that calls nothing, and does not go through the blocks of other objects.
-#[inline(always)]
-pub fn is_none<T>(at: *const T) -> bool {
-    let block = address!(mpifort_constants_).addr();
-    others().is_none() && at.addr().wrapping_sub(block) >= CONSTANTS.len() * CELL
-}
-
 /// Whether a status, or an array of them, is one of those that nobody wants.
 #[inline(always)]
 pub fn is_status_ignore<T>(at: *const T) -> bool {

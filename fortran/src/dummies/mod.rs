@@ -37,16 +37,6 @@ pub trait Dummy: Sized {
     /// The argument is one of such a procedure, whose caller promises what the standard asks of it, until the procedure ends.
     unsafe fn take(given: Self::Given, len: usize) -> Self;
 
-    /// The same of an argument that is known to be none of the constants.
-    ///
-    /// # Safety
-    /// As [`Dummy::take`].
-    #[inline(always)]
-    unsafe fn take_plain(given: Self::Given, len: usize) -> Self {
-        // SAFETY: the caller's promise.
-        unsafe { Self::take(given, len) }
-    }
-
     /// Gives what the C function is passed.
     fn pass(&mut self) -> Self::Passed;
 

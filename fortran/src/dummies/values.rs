@@ -62,10 +62,6 @@ impl Dummy for Choice {
         })
     }
     #[inline(always)]
-    unsafe fn take_plain(given: *mut c_void, _: usize) -> Self {
-        Choice(given)
-    }
-    #[inline(always)]
     fn pass(&mut self) -> *mut c_void {
         self.0
     }

@@ -57,25 +57,29 @@ pub unsafe fn dimensions<'a>(of: *const Descriptor) -> &'a [Dimension] {
     }
 }
 
-/// Whether elements follow each other in memory, where that takes but a look: at a scalar, or at the first dimension of one.
-///
-/// # Safety
-/// As [`address`].
-#[inline(always)]
-pub unsafe fn is_plainly_contiguous(of: *const Descriptor) -> bool {
-    // SAFETY: the caller's promise; the first dimension is there if the rank is not 0.
-    unsafe {
-        let first = addr_of!((*of).dimensions).cast::<Dimension>();
-        (*of).rank == 0
-            || (*of).rank == 1 && ((*first).extent <= 1 || (*first).stride as usize == (*of).elem_len)
-    }
-}
-
 /// Whether elements follow each other in memory. Arrays of assumed size do, and their last extent is negative.
 ///
 /// # Safety
 /// As [`address`].
+#[inline(always)]
 pub unsafe fn is_contiguous(of: *const Descriptor) -> bool {
+    // SAFETY: the caller's promise; the first dimension is there if the rank is not 0.
+    unsafe {
+        match (*of).rank {
+            0 => true,
+            1 => {
+                let first = addr_of!((*of).dimensions).cast::<Dimension>();
+                (*first).extent <= 1 || (*first).stride as usize == (*of).elem_len
+            }
+            _ => is_contiguous_of_several(of),
+        }
+    }
+}
+
+/// # Safety
+/// As [`address`].
+#[inline(never)]
+unsafe fn is_contiguous_of_several(of: *const Descriptor) -> bool {
     // SAFETY: the caller's promise.
     let (element, dimensions) = unsafe { (element(of) as isize, dimensions(of)) };
     let mut due = element;

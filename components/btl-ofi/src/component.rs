@@ -41,8 +41,9 @@ impl Component for OfiComponent {
         })?;
         let job = host.job();
         let is_named = host.is_named() || !settings.include.is_empty();
-        // Nobody to talk to; or nobody who is not nearer by shared memory or as near by TCP, and looking takes a while.
-        if job.job_size < 2 || !(is_named || (job.local_size < job.job_size && has_card())) {
+        // Nobody to talk to; or nobody who is not nearer by shared memory or as near by TCP, and looking takes a while. A job that this one
+        // starts or meets is reached by a provider where that is named.
+        if !is_named && (job.local_size == job.job_size || !has_card()) {
             return Ok((0, Vec::new()));
         }
         let api = library(&host, &settings)?;

@@ -33,8 +33,8 @@ impl Component for VerbsComponent {
 
     fn open(host: Host, params: Params<'_>) -> Result<(i32, Vec<BtlModule>), OpenError> {
         let settings = Settings::of(params).map_err(|why| OpenError::new(Status::BAD_PARAM, why))?;
-        // Nobody to talk to.
-        if host.job().job_size < 2 {
+        // Nobody to talk to; a job that this one starts or meets is reached by this network where it is named.
+        if host.job().job_size < 2 && !host.is_named() {
             return Ok((0, Vec::new()));
         }
         let api = library(&settings)?;

@@ -157,16 +157,19 @@ impl Opening {
             // Kept in any case: a component that failed may have kept the address.
             self.contexts.push(ctx);
             if let Err(reason) = answer {
-                self.refused(instance.logger(), &chosen, reason)?;
+                self.refused(instance, &chosen, reason)?;
             }
         }
         Ok(())
     }
 
     /// Logs that a component is not used, or returns an error if somebody named it. One that opens and has no module,
-    /// because there is nobody whom it would reach (alone on its node, alone in the job), may be named everywhere.
-    fn refused(&mut self, logger: &Logger, chosen: &Chosen, reason: UnusedReason) -> Result<(), Error> {
-        if reason.harmless {
+    /// because there is nobody whom it would reach (alone on its node, alone in the job), may be named everywhere; so may a transport that is not
+    /// available to an only process, which has no use for it before it meets another job.
+    fn refused(&mut self, instance: &Instance, chosen: &Chosen, reason: UnusedReason) -> Result<(), Error> {
+        let logger = instance.logger();
+        let is_idle_transport = chosen.component.framework == Framework::Btl && instance.facts().size == 1;
+        if reason.harmless || reason.silent && is_idle_transport {
             logger.info(
                 chosen.component.framework.name(),
                 &format!("{}: {}", chosen.component.name, reason.sentence),

@@ -1,6 +1,6 @@
 //! Jobs that come after the first: how one is planned from the slots that are left, started or refused, and how a rank is answered.
 
-use super::coming::Coming;
+use super::coming::{Coming, Queued};
 use super::nodes;
 use super::running::{Birth, Running};
 use super::slots::Count;
@@ -44,7 +44,7 @@ impl Launcher {
         self.answer(birth.job, birth.rank, JobsReply::NotStarted { id: birth.question, why });
     }
 
-    /// Starts a planned job, or the daemons that it needs elsewhere.
+    /// Starts a planned job, or the daemons that it needs elsewhere, unless many others wait for theirs.
     pub(super) fn begin(
         &mut self,
         birth: Birth,
@@ -52,6 +52,10 @@ impl Launcher {
         prepared: Prepared,
     ) -> Result<(), String> {
         let Some(daemons) = &prepared.request else { return self.launch(prepared, birth, None) };
+        if !self.underway.has_room() {
+            self.underway.queue(Queued { birth, request, prepared });
+            return Ok(());
+        }
         let hub = start::begin(daemons, self.universe.secret.clone(), Some(self.mask))?;
         self.underway.await_daemons(Coming { birth, request, prepared, hub });
         Ok(())

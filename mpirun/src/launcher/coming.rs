@@ -4,6 +4,9 @@
 //! [`Hub`] beside all others and gives it turns; the answer to the process that asked is owed. Slots of the plan count as in use, so
 //! several such jobs do not plan with the same ones.
 //!
+//! **Logins are few at a time.** sshd drops connections at random where more than some have not proved themselves yet (`MaxStartups`, usually 10), and
+//! many processes may ask at once. Beyond [`AT_ONCE`] jobs wait for their turn before anything is started for them.
+//!
 //! Daemons that nobody wants any more, because the one who asked has ended, or mpirun ends its jobs, find their links closed, and end. The
 //! programs that started them (ssh) then end by themselves, and are ended where they do not; nobody waits for that before mpirun's own end.
 
@@ -14,7 +17,11 @@ use crate::remote::hub::{Gathered, Hub};
 use oxmpi_wireup::jobs::SpawnRequest;
 use rustix::event::PollFd;
 use rustix::process::Pid;
+use std::collections::VecDeque;
 use std::time::Instant;
+
+/// Jobs whose daemons are being started at the same time, at most: each logs in to a machine once.
+const AT_ONCE: usize = 8;
 
 /// A job whose daemons are being started, and why.
 #[derive(Debug)]
@@ -23,6 +30,14 @@ pub(super) struct Coming {
     pub(super) request: SpawnRequest,
     pub(super) prepared: Prepared,
     pub(super) hub: Hub,
+}
+
+/// A job that waits until fewer others wait for daemons.
+#[derive(Debug)]
+pub(super) struct Queued {
+    pub(super) birth: Birth,
+    pub(super) request: SpawnRequest,
+    pub(super) prepared: Prepared,
 }
 
 /// A job that waits no more: its daemons are there, or one does not come, as a paragraph says.
@@ -38,6 +53,7 @@ pub(super) struct Arrived {
 #[derive(Debug, Default)]
 pub(super) struct Underway {
     jobs: Vec<Coming>,
+    queue: VecDeque<Queued>,
     /// With the time at which they are ended.
     retired: Vec<(Agents, Instant)>,
 }
@@ -48,8 +64,23 @@ impl Underway {
         self.jobs.push(job);
     }
 
+    /// Whether the daemons of one more job may be started.
+    pub(super) fn has_room(&self) -> bool {
+        self.jobs.len() < AT_ONCE
+    }
+
+    /// A job waits for its turn.
+    pub(super) fn queue(&mut self, job: Queued) {
+        self.queue.push_back(job);
+    }
+
+    /// The job whose turn it is.
+    pub(super) fn take_queued(&mut self) -> Option<Queued> {
+        self.has_room().then(|| self.queue.pop_front()).flatten()
+    }
+
     pub(super) fn plans(&self) -> impl Iterator<Item = &Prepared> {
-        self.jobs.iter().map(|job| &job.prepared)
+        self.jobs.iter().map(|job| &job.prepared).chain(self.queue.iter().map(|job| &job.prepared))
     }
 
     /// The daemons of these agents end or have ended.
@@ -62,6 +93,7 @@ impl Underway {
 
     /// Gives up jobs that nobody waits for any more.
     pub(super) fn keep_wanted(&mut self, wanted: impl Fn(&Birth) -> bool) {
+        self.queue.retain(|job| wanted(&job.birth));
         let all = std::mem::take(&mut self.jobs);
         let (kept, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|job| wanted(&job.birth));
         self.jobs = kept;

@@ -7,7 +7,7 @@
 //! **Birth.** Until the process that asked is connected with the job, whatever goes wrong with it is the answer to the question, and
 //! no failure of anything else. From then on it is a job like any other, connected with the one that asked.
 
-use super::coming::Arrived;
+use super::coming::{Arrived, Queued};
 use super::running::{Birth, note_met};
 use super::slots::{Count, Waiting};
 use super::state::{GRACE_AFTER_FAILURE, Launcher, milliseconds};
@@ -113,6 +113,11 @@ impl Launcher {
         for Arrived { birth, request, prepared, outcome } in self.underway.advance() {
             let begun = outcome.and_then(|gathered| self.go_on(birth, request, prepared, gathered));
             if let Err(why) = begun {
+                self.refuse(birth, &why);
+            }
+        }
+        while let Some(Queued { birth, request, prepared }) = self.underway.take_queued() {
+            if let Err(why) = self.begin(birth, request, prepared) {
                 self.refuse(birth, &why);
             }
         }

@@ -1,8 +1,9 @@
 //! Jobs that processes ask for: started, talked to, refused, ended together and apart.
 
 use crate::machines::Machines;
-use oxmpi_tests::{Ended, Job, Process, leave_out, mpi};
+use oxmpi_tests::{Ended, Job, Process, leave_out, mpi, ugni_library, verbs_device};
 use rustix::process::Signal;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 fn ours(test: &str) -> bool {
@@ -31,6 +32,34 @@ fn processes_are_talked_to_over_a_network() {
     }
     let job = Job::new(2).args(["--mca", "btl", "tcp,self"]).program("spawn").args(["talk", "2"]).weighs(4);
     job.run().all_ok(6);
+}
+
+/// One process has nobody to reach by a network before it starts others; one that is named is there for them.
+#[test]
+fn an_only_process_reaches_those_that_it_starts_by_a_network() {
+    if !ours("a network between jobs") {
+        return;
+    }
+    for (btl, library) in [("verbs", verbs_device()), ("ugni", ugni_library())] {
+        let mut job = Job::new(1).args(["--mca", "btl", &format!("{btl},self")]);
+        job = job
+            .args(["--mca", &format!("btl_{btl}_library")])
+            .arg(library)
+            .env("OXMPI_UGNI", "node_by=OXMPI_WIREUP");
+        job.program("spawn").args(["talk", "2"]).weighs(4).run().all_ok(3);
+    }
+}
+
+/// A network that is not there and was named is an error only where somebody would be reached by it.
+#[test]
+fn an_only_process_does_without_the_network_that_is_named() {
+    if std::path::Path::new("/sys/class/infiniband_verbs").exists() {
+        return leave_out("a network that is not there", "this machine has RDMA devices");
+    }
+    let over = |ranks| Job::new(ranks).args(["--mca", "btl", "verbs,self"]).program("ring");
+    over(1).run().all_ok(1);
+    let ended = over(2).run().failed();
+    assert!(ended.err.contains("no RDMA device"), "{}", ended.err);
 }
 
 #[test]
@@ -82,6 +111,29 @@ fn processes_are_started_on_other_machines() {
     let ended = job.run().all_ok(4);
     let refusals = ended.out.matches("MPI_ERR_SPAWN").count();
     assert!(refusals == 3 && ended.out.matches("m3").count() >= 3, "{}", ended.out);
+}
+
+/// Many ask at once for jobs on one machine: not all log in to it at once, since its sshd drops some where many have not proved themselves yet.
+#[test]
+fn logins_for_many_jobs_are_few_at_a_time() {
+    if !ours("logins for later jobs") {
+        return;
+    }
+    let room = tempfile::tempdir().expect("a folder");
+    let (agent, path) = (room.path().join("agent"), room.path().display());
+    let login = format!(
+        "#!/bin/sh\nwhile [ $# -gt 2 ]; do shift; done\n: > {path}/login.$$\nls {path} | grep -c '^login' >> {path}/counts\nsleep 0.3\n\
+         rm {path}/login.$$\nexec env -i PATH=/usr/bin:/bin OXMPI_TEST_MARK=\"$OXMPI_TEST_MARK\" sh -c \"$2\"\n"
+    );
+    std::fs::write(&agent, login).expect("writable");
+    std::fs::set_permissions(&agent, std::fs::Permissions::from_mode(0o755)).expect("our file");
+    let job = Job::of(Command::new(mpi().bin("mpirun"))).args(["--host", "localhost:3,far:24", "-n", "3"]);
+    let job = job.args(["--bind-to", "none", "--mca", "plm_ssh_agent"]).arg(&agent).weighs(4).limit(300);
+    job.program("spawn").args(["threads", "1"]).run().all_ok(3 + 12 * 2);
+    let counts = std::fs::read_to_string(room.path().join("counts")).expect("there were logins");
+    let counts: Vec<u32> = counts.lines().map(|count| count.parse().expect("a number")).collect();
+    // The node of the first job, and twelve questions.
+    assert!(counts.len() == 13 && counts.iter().all(|&count| count <= 8), "{counts:?}");
 }
 
 /// The daemon of a job elsewhere is killed: one report, and the end of those that are connected with it.

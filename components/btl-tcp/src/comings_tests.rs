@@ -1,7 +1,7 @@
 //! Tests: processes come and go, and what was of one never reaches the next in its slot.
 
 use crate::call::{Call, Stage};
-use crate::card::peer_addresses;
+use crate::card::{PeerAddress, peer_addresses};
 use crate::component::{Parts, rails};
 use crate::context::Context;
 use crate::frame::{HEADER, Kind};
@@ -20,6 +20,7 @@ use oxmpi_btl_conformance::Msg;
 use oxmpi_mca::services::HostServices;
 use oxmpi_mca::{Host, HostTable, JobInfo, Params, ProcName, Status};
 use oxmpi_testing::{Desk, FakeHost, JobState};
+use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -85,13 +86,19 @@ impl Process {
     }
 
     fn of(job: JobInfo, state: &Arc<JobState>) -> Process {
+        Process::with(job, state, &[])
+    }
+
+    /// One with parameters.
+    fn with(job: JobInfo, state: &Arc<JobState>, params: &[(&str, &str)]) -> Process {
         let job = JobInfo { oversubscribed: 1, cores: 2, ..job };
         let desk = Desk::new(job, 1, false, state.clone());
         let host = Box::new(Rank { desk, strangers: Mutex::default() });
         let table = Box::new(host.desk.table(&*host));
         // SAFETY: the table stays where it is and goes behind the rail.
         let view = unsafe { Host::new(&*table, "tcp") };
-        let given = [("if_include".to_owned(), "lo".to_owned())];
+        let given = [("if_include", "lo")].iter().chain(params);
+        let given: Vec<_> = given.map(|(name, value)| (name.to_string(), value.to_string())).collect();
         let values = oxmpi_testing::setup::values(PARAMS, &given).expect("parameters");
         let mut all = rails(view, Params(values)).unwrap_or_else(|e| panic!("{}", e.message));
         let Parts { rail, mut contexts, service } = all.remove(0);
@@ -322,13 +329,20 @@ impl Jobs {
 
     /// One gets to know the other by an index.
     fn meet(&mut self, me: usize, index: u32) -> Arc<Core> {
+        self.meet_at(me, index, None)
+    }
+
+    /// `before`: an address to call before the other's own.
+    fn meet_at(&mut self, me: usize, index: u32, before: Option<SocketAddr>) -> Arc<Core> {
         let name = self.0[1 - me].rail.name;
         let card = self.0[1 - me].rail.card.clone();
         let process = &mut self.0[me];
         process.host.1.strangers.lock().expect("nobody panicked").push((index, name));
         let core = process.core(index);
-        let (rail, addresses) =
+        let (rail, mut addresses) =
             peer_addresses(&process.rail.card, 0, &card, core.first).expect("they are reached");
+        let before = before.map(|to| PeerAddress { from: addresses[0].from, to });
+        addresses.splice(0..0, before);
         assert!(core.route.set(Route { contexts: 1, rail, addresses }).is_ok(), "a process that is new");
         core
     }
@@ -383,6 +397,22 @@ fn connections_end_when_both_have_parted() {
         });
         assert_eq!(jobs.0.each_ref().map(|process| process.cx.streams.len()), [1, 1]);
     }
+}
+
+/// Somebody else takes connections at an address of a process, and says nothing: it is called at another.
+#[test]
+fn another_address_is_called_where_nobody_answers() {
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let state = Arc::<JobState>::default();
+    let short = [("handshake_timeout", "20000")];
+    let job = |job_id| Process::with(JobInfo { job_id, ..Desk::job_of(0, 1) }, &state, &short);
+    let mut jobs = Jobs([job(11), job(12)]);
+    let core = jobs.meet_at(0, 7, Some(silent.local_addr().expect("bound")));
+    jobs.meet(1, 8);
+    let (told, taken) = std::sync::mpsc::channel();
+    std::thread::spawn(move || silent.incoming().try_for_each(|connection| told.send(connection)));
+    jobs.talk(0, &core, 8);
+    assert!(taken.try_recv().is_ok(), "it was called first");
 }
 
 /// A process that has parted and dies is no failure, and no call goes to it.

@@ -18,6 +18,8 @@ use std::time::Instant;
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// How long to wait for a crossing call.
 const CROSSING: Duration = Duration::from_millis(300);
+/// Calls in a row that may be silent at one address where there are others.
+const SILENT: u32 = 3;
 /// How long a network may take to connect where there is another way to try.
 const CONNECTING: Duration = Duration::from_secs(2);
 
@@ -192,9 +194,16 @@ impl Tcp {
         let s = &mut cx.streams[slot];
         let pause = match failure {
             Failure::Crossed => CROSSING,
-            Failure::Silent => Duration::ZERO,
+            // It computes, perhaps; or it is not who takes connections at this address.
+            Failure::Silent => {
+                s.trouble.silent += 1;
+                if s.trouble.silent % SILENT == 0 {
+                    s.address = (s.address + 1) % s.core.addresses();
+                }
+                Duration::ZERO
+            }
             Failure::Refused(begun, why) => {
-                let addresses = s.core.route.get().map_or(1, |route| route.addresses.len());
+                let addresses = s.core.addresses();
                 s.address = (s.address + 1) % addresses;
                 let trouble = &mut s.trouble;
                 let since = *trouble.since.get_or_insert(begun);

@@ -146,7 +146,7 @@ impl Tcp {
         s.told = s.at();
         s.interest = Interest::Read;
         s.broken = false;
-        (s.trouble.since, s.trouble.calls) = (None, 0);
+        (s.trouble.since, s.trouble.calls, s.trouble.silent) = (None, 0, 0);
         s.trouble.mark = (s.at(), s.out.settled_to());
         (s.told_parted, s.they_parted) = (false, false);
         s.link = Link::Up(fd);

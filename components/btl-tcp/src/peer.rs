@@ -48,6 +48,11 @@ impl Core {
         }
     }
 
+    /// Addresses at which it may be called, at least 1.
+    pub fn addresses(&self) -> usize {
+        self.route.get().map_or(1, |route| route.addresses.len())
+    }
+
     /// It has said good-bye, or was given up: nothing goes to it any more.
     pub fn is_over(&self) -> bool {
         self.loss.is_declared() || self.gone.load(Ordering::Acquire)

@@ -99,6 +99,8 @@ pub struct Trouble {
     pub since: Option<Instant>,
     /// Calls that failed.
     pub calls: u32,
+    /// Calls that nobody answered, since the last connection.
+    pub silent: u32,
     /// Connections that were made and brought nothing.
     pub barren: u32,
     /// Positions when the last connection was made.

@@ -56,7 +56,7 @@ fn names_contexts_and_versions_are_checked() {
         (Hello { to: other, ..good }, Refusal::Name),
         (Hello { from: good.to, ..good }, Refusal::Name),
         (Hello { to_ctx: 1, ..good }, Refusal::Context),
-        (Hello { to_rail: 1, ..good }, Refusal::Context),
+        (Hello { to_rail: 99, ..good }, Refusal::Context),
         (Hello { from_ctx: u16::MAX, to_ctx: u16::MAX, ..good }, Refusal::Context),
     ] {
         assert_eq!(refusal(&h, to, &wrong), Some(due), "{wrong:?}");

@@ -46,6 +46,12 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
     if (options.over.is_some() || options.fc.is_some()) && options.suites != [Suite::Mpich] {
         return Err("--over and --fc are for MPICH's suite alone: --suites mpich".into());
     }
+    let replaces_some = options.only.is_some() && options.configuration().is_empty();
+    if replaces_some && results::read(&files.folder, Suite::Mpich)?.is_none() {
+        return Err(
+            "--only: no results are at hand in which these could be replaced; run their folders first".into(),
+        );
+    }
     if options.configurations_only {
         return files.write_section(&known, &reasons);
     }

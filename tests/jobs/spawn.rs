@@ -1,7 +1,7 @@
 //! Jobs that processes ask for: started, talked to, refused, ended together and apart.
 
 use crate::machines::Machines;
-use oxmpi_tests::{Ended, Job, Process, leave_out, mpi, ugni_library, verbs_device};
+use oxmpi_tests::{Ended, Job, Process, leave_out, mpi, verbs_device};
 use rustix::process::Signal;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -40,14 +40,9 @@ fn an_only_process_reaches_those_that_it_starts_by_a_network() {
     if !ours("a network between jobs") {
         return;
     }
-    for (btl, library) in [("verbs", verbs_device()), ("ugni", ugni_library())] {
-        let mut job = Job::new(1).args(["--mca", "btl", &format!("{btl},self")]);
-        job = job
-            .args(["--mca", &format!("btl_{btl}_library")])
-            .arg(library)
-            .env("OXMPI_UGNI", "node_by=OXMPI_WIREUP");
-        job.program("spawn").args(["talk", "2"]).weighs(4).run().all_ok(5);
-    }
+    let job =
+        Job::new(1).args(["--mca", "btl", "verbs,self", "--mca", "btl_verbs_library"]).arg(verbs_device());
+    job.program("spawn").args(["talk", "2"]).weighs(4).run().all_ok(5);
 }
 
 /// A network that is not there and was named is an error only where somebody would be reached by it.

@@ -38,8 +38,8 @@ impl Component for UgniComponent {
             host.help("bad-value", &[&refused.why]);
             OpenError::new(refused.status, refused.why)
         })?;
-        // Nobody to talk to; a job that this one starts or meets is reached by this network where it is named.
-        if host.job().job_size < 2 && !host.is_named() {
+        // Nobody to talk to.
+        if host.job().job_size < 2 {
             return Ok((0, Vec::new()));
         }
         let api = library(&host, &settings)?;

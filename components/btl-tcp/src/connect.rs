@@ -197,7 +197,7 @@ impl Tcp {
             // It computes, perhaps; or it is not who takes connections at this address.
             Failure::Silent => {
                 s.trouble.silent += 1;
-                if s.trouble.silent % SILENT == 0 {
+                if s.trouble.silent.is_multiple_of(SILENT) {
                     s.address = (s.address + 1) % s.core.addresses();
                 }
                 Duration::ZERO

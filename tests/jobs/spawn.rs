@@ -1,7 +1,7 @@
 //! Jobs that processes ask for: started, talked to, refused, ended together and apart.
 
 use crate::machines::Machines;
-use oxmpi_tests::{Ended, Job, Process, leave_out, mpi, verbs_device};
+use oxmpi_tests::{Ended, Job, Process, leave_out, mpi, ugni_library, verbs_device};
 use rustix::process::Signal;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -43,6 +43,21 @@ fn an_only_process_reaches_those_that_it_starts_by_a_network() {
     let job =
         Job::new(1).args(["--mca", "btl", "verbs,self", "--mca", "btl_verbs_library"]).arg(verbs_device());
     job.program("spawn").args(["talk", "2"]).weighs(4).run().all_ok(5);
+}
+
+/// Domains of ugni are a job's own: a job that was started is refused where nothing else reaches it, and reached by what does.
+#[test]
+fn a_network_of_one_job_alone_is_left_aside() {
+    if !ours("a network between jobs") {
+        return;
+    }
+    let over = |btl| {
+        let job = Job::new(2).args(["--mca", "btl", btl, "--mca", "btl_ugni_library"]).arg(ugni_library());
+        job.env("OXMPI_UGNI", "node_by=OXMPI_WIREUP").program("spawn").args(["talk", "2"]).weighs(4).run()
+    };
+    let ended = over("ugni,self").failed();
+    assert!(ended.err.contains("ugni (does not reach it)"), "{}", ended.err);
+    over("ugni,tcp,self").all_ok(6);
 }
 
 /// A network that is not there and was named is an error only where somebody would be reached by it.

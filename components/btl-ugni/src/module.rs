@@ -29,6 +29,10 @@ impl Ugni {
     /// How a process is reached; `None`: it is not.
     fn card_of(&self, proc: u32) -> Result<Option<Card>, Status> {
         let rail = &self.rail;
+        // Domains are a job's own, and so are offers of mailboxes (`connect.rs`): what is offered by another job is not taken.
+        if proc >= rail.host.job().job_size {
+            return Ok(None);
+        }
         let blob = match rail.host.exchange_get(proc) {
             Ok(blob) => blob,
             // It does not use this component.

@@ -44,6 +44,8 @@ mod stream;
 #[cfg(not(loom))]
 mod table;
 mod tree;
+#[cfg(not(loom))]
+mod ways;
 
 #[cfg(not(loom))]
 oxmpi_mca::component! {

@@ -15,6 +15,7 @@ use crate::reduction::Reduction;
 use crate::slices;
 use crate::stream::Stream;
 use crate::tree::below;
+use crate::ways::Way;
 use oxmpi_coll::which;
 
 /// A reduction in chunks, for operands that do not fit a cell. `None`: they are not combined so, but read out of the ranks' memory.
@@ -32,6 +33,7 @@ fn in_chunks<'a>(
 /// Combines the operands of all ranks at rank 0, which has the result in its room of the second step; returns both steps.
 fn up_the_tree(call: &Call<'_>, op: Reduction<'_>, own: Room<'_>, tag: u32) -> Result<[u32; 2]> {
     let (step, back, len) = (call.begin(), call.begin(), own.len());
+    call.goes(Way::Tree);
     let mine = if call.rank() == 0 { back } else { step };
     call.make_room(mine)?;
     let sum = call.room(mine, len);

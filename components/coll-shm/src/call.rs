@@ -9,6 +9,7 @@ use crate::data::Room;
 use crate::meet::{FEW, Meeting};
 use crate::module::{Ready, ShmModule};
 use crate::protocol::{Arrivals, Counters, Desk, Exit, Protocol, Result};
+use crate::tree::Branch;
 use crate::ways::{self, Way};
 use core::cell::Cell;
 use oxmpi_coll::{CollArgs, CollComm, CollServices};
@@ -80,6 +81,11 @@ impl<'a> Call<'a> {
     /// runs ahead there by as many messages as it has room for, so that cores are switched less often.
     pub fn leaves_spread(&self, len: u64) -> bool {
         !self.module.settings.all && (self.meeting == Meeting::Crowd || len > INLINE as u64)
+    }
+
+    /// This rank's place in the tree by which operands are combined, in the order of ranks.
+    pub fn combining(&self) -> &'a Branch {
+        &self.ready.trees.combining
     }
 
     /// How the ranks meet; the same in all.
@@ -163,6 +169,10 @@ impl Desk for Call<'_> {
     #[inline]
     fn done(&self, rank: u32) -> &WakingWord {
         self.ready.area.done(rank)
+    }
+    #[inline]
+    fn branch(&self) -> &Branch {
+        &self.ready.trees.meeting
     }
     #[inline]
     fn arrivals(&self) -> &Arrivals {

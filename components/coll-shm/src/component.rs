@@ -2,11 +2,11 @@
 
 use crate::call::Call;
 use crate::module::ShmModule;
-use crate::params::Settings;
+use crate::params::{Settings, tell};
 use crate::{area::Area, gather, one_to_all, ready, reduce, reduce_scatter, scan, table, ways};
 use core::ffi::c_void;
 use oxmpi_coll::{Coll, CollArgs, CollComm, CollModule, CollTable, which};
-use oxmpi_mca::{Component, Host, OpenError, Params, Status, StrRef};
+use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status, StrRef};
 
 pub struct ShmComponent;
 
@@ -21,6 +21,11 @@ impl Component for ShmComponent {
             false => oxmpi_coll::module(Shm::<false> { host, settings }),
         };
         Ok((settings.priority, vec![module]))
+    }
+
+    fn resolve(_: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
+        tell(params, answers);
+        Ok(())
     }
 }
 

@@ -14,6 +14,8 @@ mod data;
 mod fold;
 #[cfg(not(loom))]
 mod gather;
+#[cfg(not(loom))]
+mod homes;
 mod meet;
 #[cfg(all(test, loom))]
 mod models;

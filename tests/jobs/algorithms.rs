@@ -1,6 +1,7 @@
 //! Counters of algorithms of collectives: each component counts what it takes, by the names of docs/collectives.md, and nothing else.
 
 use oxmpi_tests::{Job, leave_out, mpi};
+use std::process::Command;
 
 fn ours(test: &str) -> bool {
     if !mpi().is_ours() {
@@ -58,6 +59,34 @@ fn of_han() {
     counted(han(), 4, ["allreduce", "10", "5", "0"], "coll_han_allreduce_levels");
     let less = han().args(["--mca", "coll_han_disable_bcast", "true"]);
     counted(less, 4, ["bcast", "10", "5", "0"], "coll_han_bcast_below");
+}
+
+/// Neither plans, which are left to the component below, whatever is forced, and `mpi-info` says so.
+#[test]
+fn plans_are_made_by_tuned_where_shm_or_han_is_forced() {
+    if !ours("plans of collectives") {
+        return;
+    }
+    let over_tuned = ["--mca", "coll_tuned_operations", "all", "--mca", "coll_tuned_priority", "30"];
+    let name = "coll_tuned_allreduce_recursive_doubling";
+    let shm = ["--mca", "coll", "shm,tuned,basic", "--mca", "coll_shm_operations", "all"];
+    let shm = || Job::new(2).args(shm).args(over_tuned).args(["--mca", "coll_shm_priority", "60"]);
+    counted(shm(), 2, ["allreduce", "1", "0", "2"], name);
+    counted(shm(), 2, ["allreduce", "1", "3", "0"], "coll_shm_allreduce_posts");
+    let nodes = ["--mca", "plm", "local", "--host", "a:2,b:2", "--mca", "btl", "tcp,shm,self"];
+    let han = || Job::new(4).args(nodes).args(over_tuned);
+    counted(han(), 4, ["allreduce", "1", "0", "2"], name);
+    counted(han(), 4, ["allreduce", "1", "3", "0"], "coll_han_allreduce_levels");
+    for component in ["shm", "han"] {
+        let mut info = Command::new(mpi().bin("mpi-info"));
+        let said =
+            info.args(["--explain", &format!("coll_{component}_priority")]).output().expect("mpi-info");
+        let said = String::from_utf8_lossy(&said.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            said.contains("plans of nonblocking and persistent ones are made by tuned or basic"),
+            "{said}"
+        );
+    }
 }
 
 /// Without a tool, at the end of a job.

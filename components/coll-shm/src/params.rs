@@ -115,6 +115,8 @@ impl Settings {
 
 /// See `Component::resolve`.
 pub fn tell(params: Params<'_>, answers: &mut Answers<'_>) {
+    let blocking = "it counts for blocking operations alone; plans of nonblocking and persistent ones are made by tuned or basic, one of which has to be in use, too";
+    answers.as_set(index::PRIORITY, blocking);
     if params.int(index::GROUP_SIZE) == 0 {
         answers
             .as_set(index::GROUP_SIZE, "0: by cache and NUMA node, as ranks are bound and the system tells");

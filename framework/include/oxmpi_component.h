@@ -41,7 +41,7 @@ extern "C" {
 #define OXMPI_PML_FRAMEWORK "pml"
 #define OXMPI_PML_VERSION { 3, 1, 0 }
 #define OXMPI_COLL_FRAMEWORK "coll"
-#define OXMPI_COLL_VERSION { 2, 3, 0 }
+#define OXMPI_COLL_VERSION { 2, 4, 0 }
 #define OXMPI_OSC_FRAMEWORK "osc"
 #define OXMPI_OSC_VERSION { 1, 2, 0 }
 #define OXMPI_FS_FRAMEWORK "fs"
@@ -2241,6 +2241,10 @@ struct oxmpi_coll_services {
      * not known. It receives what others send. Answers as `call`, or BAD_PARAM: `error` is none. In plans NOT_SUPPORTED. Hosts of coll 2.2 do not have
      * it: see `CollServices::can_lose`. */
     oxmpi_status (*call_lost)(const oxmpi_coll_comm *view, uint32_t which, const oxmpi_coll_args *args, oxmpi_status error);
+    /* Tells that the collective under way, or the plan that is being made, goes by an algorithm: a number of those that the component named `component` lists in
+     * `CollModule::algorithms`. The host counts it for tools, while somebody asks. Told once for each collective. BAD_PARAM: there is no such component or number. Hosts
+     * of coll 2.3 do not have it: see `CollServices::tell_algorithm`. */
+    oxmpi_status (*took)(const oxmpi_coll_comm *, oxmpi_str_ref component, uint32_t algorithm);
 };
 
 /* Sentinel for MPI_IN_PLACE in buffer arguments. */
@@ -2428,6 +2432,9 @@ struct oxmpi_coll_module {
      * without a word in the log. Plans do not wait for it, and are taken out with the rest; those that were made stay, and with them the module.
      * Modules of coll 2.1 end before this field. */
     oxmpi_status (*comm_prepare)(void *, void *module, const oxmpi_coll_comm *comm);
+    /* Names of the component's algorithms, lower-case words, each with its operation's before it (`bcast_binomial`); none: nothing is counted. Tools see `coll_`, the component's
+     * name and this. A static list, of which a number is what `CollServices::took` takes. Modules of coll 2.3 end before this field. */
+    oxmpi_slice_of_str_ref algorithms;
 };
 
 /* The ways of making a window (MPI 5.0 §12.2); in `WinDesc::flavor`. */
@@ -3756,7 +3763,7 @@ OXMPI_ASSERT(offsetof(oxmpi_coll_comm, planning) == 44);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, local) == 48);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, num_nodes) == 56);
 OXMPI_ASSERT(offsetof(oxmpi_coll_comm, node) == 60);
-OXMPI_ASSERT(sizeof(oxmpi_coll_services) == 200);
+OXMPI_ASSERT(sizeof(oxmpi_coll_services) == 208);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, send) == 8);
@@ -3783,6 +3790,7 @@ OXMPI_ASSERT(offsetof(oxmpi_coll_services, call) == 168);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, send_failure) == 176);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, extend) == 184);
 OXMPI_ASSERT(offsetof(oxmpi_coll_services, call_lost) == 192);
+OXMPI_ASSERT(offsetof(oxmpi_coll_services, took) == 200);
 OXMPI_ASSERT(sizeof(oxmpi_coll_args) == 120);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, sendbuf) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_coll_args, sendcount) == 8);
@@ -3838,7 +3846,7 @@ OXMPI_ASSERT(offsetof(oxmpi_coll_offer, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_coll_offer, module) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_coll_offer, table) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_coll_offer, plans) == 24);
-OXMPI_ASSERT(sizeof(oxmpi_coll_module) == 48);
+OXMPI_ASSERT(sizeof(oxmpi_coll_module) == 64);
 OXMPI_ASSERT(offsetof(oxmpi_coll_module, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_coll_module, flags) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_coll_module, state) == 8);
@@ -3846,6 +3854,7 @@ OXMPI_ASSERT(offsetof(oxmpi_coll_module, comm_query) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_coll_module, comm_free) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_coll_module, finalize) == 32);
 OXMPI_ASSERT(offsetof(oxmpi_coll_module, comm_prepare) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_coll_module, algorithms) == 48);
 OXMPI_ASSERT(sizeof(oxmpi_win_desc) == 72);
 OXMPI_ASSERT(offsetof(oxmpi_win_desc, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_win_desc, flavor) == 4);

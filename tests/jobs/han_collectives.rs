@@ -1,6 +1,6 @@
 //! Collectives of several nodes by coll-han: all kinds and sizes, ranks on nodes in several ways, segments, threads, counts of zero, a rank that is killed.
 
-use oxmpi_tests::{Job, leave_out, mpi};
+use oxmpi_tests::{Job, leave_out, mpi, verbs_device};
 
 /// Nodes and how ranks are put on them: side by side, dealt, of different sizes, four of them.
 const PLACES: [(usize, &[&str]); 4] = [
@@ -90,6 +90,44 @@ fn counts_of_zero_in_some_ranks() {
     }
     for (ranks, places) in PLACES {
         over_nodes((ranks, places)).program("coll_shm").arg("zero").run().all_ok(ranks);
+    }
+}
+
+/// Over RDMA between the nodes, on a device in software: two nodes and four.
+#[test]
+fn over_verbs() {
+    if !ours("collectives of several nodes over btl-verbs") {
+        return;
+    }
+    let over_verbs = |(ranks, places): (usize, &[&str])| {
+        let job = Job::new(ranks).limit(300).args(["--mca", "plm", "local"]).args(places.iter().copied());
+        let job =
+            job.args(["--mca", "btl", "verbs,shm,self", "--mca", "btl_verbs_library"]).arg(verbs_device());
+        job.args(["--mca", "coll_base_prepare_after", "0"]).program("coll_shm")
+    };
+    for place in [PLACES[0], PLACES[3]] {
+        over_verbs(place).args(["mixed", "8"]).run().all_ok(place.0);
+        over_verbs(place).arg("zero").run().all_ok(place.0);
+    }
+    over_verbs(PLACES[0]).arg("killed").start().wait_and_leave_nothing().ended_with(128 + 9);
+}
+
+/// Endpoints are ranks of their process's node: communicators of them are served like others.
+#[test]
+fn endpoints_of_processes_on_two_nodes() {
+    if !ours("endpoints") {
+        return;
+    }
+    for (ranks, hosts, counts) in [(2, "a:1,b:1", "23"), (3, "a:2,b:1", "204")] {
+        let job = |verbose: &str| {
+            let job = Job::new(ranks).limit(300).args(["--mca", "plm", "local", "--host", hosts]);
+            let job = job.args(["--mca", "btl", "tcp,shm,self", "--mca", "coll_base_prepare_after", "0"]);
+            job.args(["--mca", "coll_base_verbose", verbose])
+        };
+        let ended = job("debug").program("endpoint_ranks").args(["collectives", counts]).run();
+        assert!(ended.err.contains("han after preparation: Ready"), "nobody has prepared it");
+        ended.all_ok(ranks);
+        job("warn").program("endpoint_random").args([counts, "7", "3"]).run().all_ok(ranks);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whole jobs: C programs compiled by the installed `mpicc`, started by the installed `mpirun`.
 //!
-//! `messages` · `arguments` (each function with one argument wrong) · `assignments` (resource instances and threads) · `matching` (every engine) · `communicators` ·
+//! `messages` · `algorithms` (counters of collectives) · `arguments` (each function with one argument wrong) · `assignments` (resource instances and threads) · `matching` (every engine) · `communicators` ·
 //! `nonblocking_collectives` (collectives) · `tools` (PMPI, the wrappers, a moved install) ·
 //! `tool_interface` (MPI_T) ·
 //! `endings` (exit statuses, killed jobs, nothing left) · `crashes` (stacks) · `crowd` (many ranks) · `debugger`
@@ -20,6 +20,7 @@
 //! `window_extensions` (one-sided communication beyond the standard, hints) ·
 //! `windows` (one-sided communication).
 
+mod algorithms;
 mod arguments;
 mod assignments;
 mod authors;

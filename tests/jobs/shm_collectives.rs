@@ -70,6 +70,19 @@ fn sixty_four_ranks() {
     forced(64).weighs(8).program("coll_shm").args(["mixed", "3"]).run().all_ok(64);
 }
 
+/// The lack of one rank alone moves all ranks to the component below.
+#[test]
+fn a_rank_cannot_map_the_memory() {
+    if !ours("memory of coll-shm") {
+        return;
+    }
+    for which in ["0", "1", "2"] {
+        let job = preferred(3).args(["--mca", "coll_base_verbose", "debug"]);
+        let ended = job.program("unmapped").arg(which).run().all_ok(3);
+        assert!(ended.err.contains("without shm, refused by rank"), "{}", ended.err);
+    }
+}
+
 #[test]
 fn a_rank_is_killed_inside_of_a_collective() {
     if !ours("one report of a killed rank") {

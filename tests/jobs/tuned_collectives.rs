@@ -106,3 +106,75 @@ fn rules_come_from_a_file() {
         .run()
         .all_ok(2);
 }
+
+/// coll-tuned alone, with what it lacks from coll-basic.
+fn alone(ranks: usize) -> Job {
+    let job = Job::new(ranks).limit(300);
+    if mpi().is_ours() {
+        job.args(["--mca", "coll", "tuned,basic", "--mca", "coll_tuned_operations", "all"])
+    } else {
+        job
+    }
+}
+
+fn basic(ranks: usize) -> Job {
+    let job = Job::new(ranks).limit(300);
+    if mpi().is_ours() { job.args(["--mca", "coll", "basic"]) } else { job }
+}
+
+#[test]
+fn counts_of_zero_in_some_ranks() {
+    for ranks in [2, 3, 8] {
+        alone(ranks).program("coll_shm").arg("zero").run().all_ok(ranks);
+        basic(ranks).program("coll_shm").arg("zero").run().all_ok(ranks);
+    }
+}
+
+/// Many more ranks than cores: as it is by default, and by this component.
+#[test]
+fn sixty_four_ranks() {
+    Job::new(64).limit(300).weighs(8).program("coll_shm").args(["mixed", "1"]).run().all_ok(64);
+    alone(64).weighs(8).program("coll_shm").args(["mixed", "1"]).run().all_ok(64);
+}
+
+#[test]
+fn a_rank_is_killed_inside_of_a_collective() {
+    if !ours("one report of a killed rank") {
+        return;
+    }
+    for ranks in [2, 5, 9] {
+        for job in [alone(ranks), basic(ranks)] {
+            job.program("coll_shm").arg("killed").start().wait_and_leave_nothing().ended_with(128 + 9);
+        }
+    }
+}
+
+/// The same ranks, sizes and settings give the same bits, by every component, and all ranks of an allreduce have the same.
+#[test]
+fn the_same_settings_give_the_same_bits() {
+    if !ours("settings of collectives") {
+        return;
+    }
+    let of_nodes = ["--mca", "plm", "local", "--host", "a:3,b:2", "--mca", "btl", "tcp,shm,self"];
+    let settings: [&[&str]; 4] = [
+        &["--mca", "coll", "basic"],
+        &["--mca", "coll", "shm,basic", "--mca", "coll_shm_operations", "all"],
+        &["--mca", "coll", "tuned,basic", "--mca", "coll_tuned_operations", "all"],
+        &of_nodes,
+    ];
+    for setting in settings {
+        let bits = || {
+            let job = Job::new(5).args(setting).args(["--mca", "coll_base_prepare_after", "0"]);
+            let ended = job.program("same_bits").limit(300).run().all_ok(5);
+            let mut lines: Vec<String> =
+                ended.out.lines().filter(|l| l.starts_with("bits")).map(str::to_owned).collect();
+            lines.sort();
+            assert_eq!(lines.len(), 5, "{}", ended.out);
+            lines
+        };
+        let first = bits();
+        for _ in 0..2 {
+            assert_eq!(bits(), first, "{setting:?}");
+        }
+    }
+}

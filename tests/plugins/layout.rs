@@ -157,7 +157,7 @@ pub fn all() -> Vec<Layout> {
         CollServices {
             size reserved send recv isend irecv wait_all memory pack unpack copy reduce step place
             node_memory peer_read peer_write peer_pointer wait_word wake_word sub_comm sub_view call
-            send_failure extend call_lost
+            send_failure extend call_lost took
         }
         CollArgs {
             sendbuf sendcount sendtype recvbuf recvcount recvtype op root reserved sendcounts
@@ -171,7 +171,7 @@ pub fn all() -> Vec<Layout> {
             neighbor_alltoallw
         }
         CollOffer { priority reserved module table plans }
-        CollModule { size flags state comm_query comm_free finalize comm_prepare }
+        CollModule { size flags state comm_query comm_free finalize comm_prepare algorithms }
         WinDesc { size flavor comm base bytes disp_unit hints ordering granularity host_win num_notify reserved }
         WinComm { size num_ranks rank num_nodes comm services btl }
         Place { proc node node_rank node_size endpoint local }

@@ -3,6 +3,7 @@
 //! Few bytes in log2 n steps: recursive doubling in the user's buffer for a power of two of ranks,
 //! Bruck's algorithm on packed bytes for others. Many bytes go round a ring.
 
+use crate::algorithm::Algorithm;
 use crate::exchange::{Call, Result, tag};
 use oxmpi_coll::IN_PLACE;
 
@@ -20,10 +21,13 @@ pub fn allgather(call: &Call<'_>) -> Result {
     if n == 1 {
         Ok(())
     } else if total > call.module().settings.allgather_small_msg {
+        call.goes_by(Algorithm::AllgatherRing);
         ring(call)
     } else if n.is_power_of_two() {
+        call.goes_by(Algorithm::AllgatherDoubling);
         doubling(call)
     } else {
+        call.goes_by(Algorithm::AllgatherBruck);
         bruck(call, block)
     }
 }

@@ -3,6 +3,7 @@
 //! All ranks get the same bits: small operands are combined in the order of ranks by everyone
 //! (recursive doubling), and of large ones each part is computed once ([`crate::split`]).
 
+use crate::algorithm::Algorithm;
 use crate::exchange::{Call, Result, tag};
 use crate::reduction::Reduction;
 use crate::split::{Fold, Split, Work};
@@ -21,6 +22,7 @@ pub fn allreduce(call: &Call<'_>) -> Result {
     if reduction.commutes() && reduction.bytes() > small && reduction.count >= call.num_ranks() as u64 {
         split(call, &reduction)
     } else {
+        call.goes_by(Algorithm::AllreduceDoubling);
         doubling(call, &reduction)
     }
 }
@@ -104,6 +106,7 @@ fn doubling(call: &Call<'_>, reduction: &Reduction<'_>) -> Result {
 fn split(call: &Call<'_>, reduction: &Reduction<'_>) -> Result {
     let sum = call.gets();
     let split = Split::new(call, reduction, tag::ALLREDUCE);
+    call.goes_by(if split.is_ring() { Algorithm::AllreduceRing } else { Algorithm::AllreduceHalving });
     let part = reduction.span(split.temporary(reduction.input.is(sum)))?;
     let scratch = call.scratch(part.len())?;
     let mut work = Work { from: reduction.input, sum, spare: scratch.room() };

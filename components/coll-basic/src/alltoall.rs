@@ -3,6 +3,7 @@
 //! Every rank begins with the rank behind it, so nobody is everybody's next. Small blocks go to many
 //! at once; large ones pair by pair, so that the memory system serves one stream per rank.
 
+use crate::algorithm::Algorithm;
 use crate::exchange::{Call, Pending, Result, tag};
 use oxmpi_coll::IN_PLACE;
 use oxmpi_coll_support::Source;
@@ -41,12 +42,14 @@ fn exchange_all<'a>(call: &Call<'_>, out: impl Fn(u32) -> Source<'a>, block: u64
     let to = |distance: u32| (rank + distance) % n;
     let from = |distance: u32| (rank + n - distance) % n;
     if block > call.module().settings.alltoall_small_msg {
+        call.goes_by(Algorithm::AlltoallPairwise);
         for distance in 1..n {
             let (to, from) = (to(distance), from(distance));
             call.exchange(out(to), to, into(from), from, tag::ALLTOALL)?;
         }
         return Ok(());
     }
+    call.goes_by(Algorithm::AlltoallAtOnce);
     let mut pending = Pending::<{ 2 * AT_ONCE as usize }>::new(call);
     for first in (1..n).step_by(AT_ONCE as usize) {
         let batch = first..n.min(first + AT_ONCE);

@@ -1,5 +1,6 @@
 //! MPI_Barrier (MPI 5.0 §6.3).
 
+use crate::algorithm::Algorithm as Taken;
 use crate::exchange::{Call, Pending, Result, WINDOW, tag};
 use crate::params::BarrierAlgorithm as Algorithm;
 use oxmpi_coll_support::{Place, Source};
@@ -9,9 +10,18 @@ pub fn barrier(call: &Call<'_>) -> Result {
         return Ok(());
     }
     match call.module().settings.barrier.for_ranks(call.num_ranks(), call.oversubscribed()) {
-        Algorithm::Linear => linear(call),
-        Algorithm::Tree => tree(call),
-        Algorithm::Auto | Algorithm::Dissemination => dissemination(call),
+        Algorithm::Linear => {
+            call.goes_by(Taken::BarrierLinear);
+            linear(call)
+        }
+        Algorithm::Tree => {
+            call.goes_by(Taken::BarrierTree);
+            tree(call)
+        }
+        Algorithm::Auto | Algorithm::Dissemination => {
+            call.goes_by(Taken::BarrierDissemination);
+            dissemination(call)
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! Ranks may describe the data by different types of the same signature, so only its bytes decide
 //! between algorithms, and pieces are cut out of packed bytes.
 
+use crate::algorithm::Algorithm;
 use crate::exchange::{Call, Pending, Result, tag};
 
 pub fn bcast(call: &Call<'_>) -> Result {
@@ -11,8 +12,14 @@ pub fn bcast(call: &Call<'_>) -> Result {
         return Ok(());
     }
     match pieces(call, total) {
-        Some(pieces) => chain(call, total, pieces),
-        None => binomial(call, total),
+        Some(pieces) => {
+            call.goes_by(Algorithm::BcastChain);
+            chain(call, total, pieces)
+        }
+        None => {
+            call.goes_by(Algorithm::BcastBinomial);
+            binomial(call, total)
+        }
     }
 }
 

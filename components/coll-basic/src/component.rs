@@ -1,5 +1,6 @@
 //! Opening, and the table of what this component does.
 
+use crate::algorithm::{Algorithm, NAMES};
 use crate::exchange::Call;
 use crate::module::BasicModule;
 use crate::params::{Settings, tell};
@@ -10,7 +11,7 @@ use crate::{
 use core::ffi::c_void;
 use oxmpi_coll::{Coll, CollArgs, CollComm, CollModule, CollTable};
 use oxmpi_coll_support::Failure;
-use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status};
+use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status, StrRef};
 
 pub struct BasicComponent;
 
@@ -29,21 +30,30 @@ impl Component for BasicComponent {
     }
 }
 
-/// A collective as the contract has it, from one as it is written here and, where it is another, from the one for
-/// inter-communicators.
+/// A collective as the contract has it, from one as it is written here, and from the one for inter-communicators. Where the first one has a single algorithm it stands
+/// beside it, otherwise the function tells which it takes; the other one has the one that stands beside it.
 macro_rules! entry {
-    ($function:path) => {
-        entry!($function, $function)
+    ($function:path $(, $algorithm:ident)?; $inter:path, $between:ident) => {
+        entry!($function $(, $algorithm)?; $inter, |call: &Call<'_>| call.goes_by(Algorithm::$between))
     };
-    ($function:path, $inter:path) => {{
+    ($function:path $(, $algorithm:ident)?;) => {
+        entry!($function $(, $algorithm)?; inter::not_defined, |_: &Call<'_>| ())
+    };
+    ($function:path $(, $algorithm:ident)?; $inter:path, $tell:expr) => {{
         extern "C" fn entry(module: *mut c_void, comm: *const CollComm, args: *const CollArgs) -> Status {
             let failure = Failure::none();
             // SAFETY: the host passes the module that `query` made for this communicator, and a communicator and arguments that are valid during the call: those
             // of the collective in whose place of the table this is.
             let call = unsafe { Call::new(module.cast(), comm, args, &failure) };
-            failure.outcome(if call.is_inter() { $inter(&call) } else { $function(&call) })
+            failure.outcome(if call.is_inter() {
+                $tell(&call);
+                $inter(&call)
+            } else {
+                $(call.goes_by(Algorithm::$algorithm);)?
+                $function(&call)
+            })
         }
-        entry
+        Some(entry)
     }};
 }
 
@@ -61,33 +71,34 @@ impl Coll for Basic {
     }
 
     const INTER: bool = true;
+    const ALGORITHMS: &'static [StrRef] = NAMES;
 
     const PLANS: Option<CollTable> = Some(Basic::TABLE);
 
     const TABLE: CollTable = CollTable {
         size: size_of::<CollTable>() as u32,
         version: oxmpi_coll::TABLE_VERSION,
-        barrier: Some(entry!(barrier::barrier, inter::barrier)),
-        bcast: Some(entry!(bcast::bcast, inter::bcast)),
-        reduce: Some(entry!(reduce::reduce, inter::reduce)),
-        allreduce: Some(entry!(allreduce::allreduce, inter::allreduce)),
-        allgather: Some(entry!(allgather::allgather, inter::allgather)),
-        gather: Some(entry!(gather::gather, inter::gather)),
-        scatter: Some(entry!(scatter::scatter, inter::scatter)),
-        alltoall: Some(entry!(alltoall::alltoall, inter::alltoall)),
-        gatherv: Some(entry!(gatherv::gatherv, inter::gatherv)),
-        scatterv: Some(entry!(gatherv::scatterv, inter::scatterv)),
-        allgatherv: Some(entry!(allgatherv::allgatherv, inter::allgatherv)),
-        alltoallv: Some(entry!(alltoallv::alltoallv)),
-        alltoallw: Some(entry!(alltoallv::alltoallw)),
-        scan: Some(entry!(scan::scan, inter::not_defined)),
-        exscan: Some(entry!(scan::exscan, inter::not_defined)),
-        reduce_scatter: Some(entry!(reduce_scatter::reduce_scatter, inter::reduce_scatter)),
-        reduce_scatter_block: Some(entry!(reduce_scatter::reduce_scatter_block, inter::reduce_scatter_block)),
-        neighbor_allgather: Some(entry!(neighbor::neighbor_allgather, inter::not_defined)),
-        neighbor_allgatherv: Some(entry!(neighbor::neighbor_allgatherv, inter::not_defined)),
-        neighbor_alltoall: Some(entry!(neighbor::neighbor_alltoall, inter::not_defined)),
-        neighbor_alltoallv: Some(entry!(neighbor::neighbor_alltoallv, inter::not_defined)),
-        neighbor_alltoallw: Some(entry!(neighbor::neighbor_alltoallw, inter::not_defined)),
+        barrier: entry!(barrier::barrier; inter::barrier, BarrierBetweenGroups),
+        bcast: entry!(bcast::bcast; inter::bcast, BcastBetweenGroups),
+        reduce: entry!(reduce::reduce; inter::reduce, ReduceBetweenGroups),
+        allreduce: entry!(allreduce::allreduce; inter::allreduce, AllreduceBetweenGroups),
+        allgather: entry!(allgather::allgather; inter::allgather, AllgatherBetweenGroups),
+        gather: entry!(gather::gather; inter::gather, GatherBetweenGroups),
+        scatter: entry!(scatter::scatter; inter::scatter, ScatterBetweenGroups),
+        alltoall: entry!(alltoall::alltoall; inter::alltoall, AlltoallBetweenGroups),
+        gatherv: entry!(gatherv::gatherv, GathervDirect; inter::gatherv, GathervBetweenGroups),
+        scatterv: entry!(gatherv::scatterv, ScattervDirect; inter::scatterv, ScattervBetweenGroups),
+        allgatherv: entry!(allgatherv::allgatherv, AllgathervRing; inter::allgatherv, AllgathervBetweenGroups),
+        alltoallv: entry!(alltoallv::alltoallv, AlltoallvDirect; alltoallv::alltoallv, AlltoallvBetweenGroups),
+        alltoallw: entry!(alltoallv::alltoallw, AlltoallwDirect; alltoallv::alltoallw, AlltoallwBetweenGroups),
+        scan: entry!(scan::scan, ScanDoubling;),
+        exscan: entry!(scan::exscan, ExscanDoubling;),
+        reduce_scatter: entry!(reduce_scatter::reduce_scatter; inter::reduce_scatter, ReduceScatterBetweenGroups),
+        reduce_scatter_block: entry!(reduce_scatter::reduce_scatter_block; inter::reduce_scatter_block, ReduceScatterBlockBetweenGroups),
+        neighbor_allgather: entry!(neighbor::neighbor_allgather, NeighborAllgatherDirect;),
+        neighbor_allgatherv: entry!(neighbor::neighbor_allgatherv, NeighborAllgathervDirect;),
+        neighbor_alltoall: entry!(neighbor::neighbor_alltoall, NeighborAlltoallDirect;),
+        neighbor_alltoallv: entry!(neighbor::neighbor_alltoallv, NeighborAlltoallvDirect;),
+        neighbor_alltoallw: entry!(neighbor::neighbor_alltoallw, NeighborAlltoallwDirect;),
     };
 }

@@ -21,6 +21,7 @@
 //! the arguments alone, messages go through the services, which then write them down, and work on data goes
 //! through [`Local`].
 
+use crate::algorithm::Algorithm;
 use crate::module::BasicModule;
 use core::ops::Range;
 use core::ptr::null_mut;
@@ -62,6 +63,8 @@ pub struct Call<'a> {
     services: &'a CollServices,
     pub args: &'a CollArgs,
     failure: &'a Failure,
+    /// It is the collective that was called, and no phase of one.
+    is_whole: bool,
 }
 
 impl<'a> Call<'a> {
@@ -78,7 +81,8 @@ impl<'a> Call<'a> {
     ) -> Call<'a> {
         // SAFETY: the caller's promise; the services live as long as the communicator.
         unsafe {
-            Call { module: &*module, comm: &*comm, services: &*(*comm).services, args: &*args, failure }
+            let services = &*(*comm).services;
+            Call { module: &*module, comm: &*comm, services, args: &*args, failure, is_whole: true }
         }
     }
 
@@ -90,7 +94,8 @@ impl<'a> Call<'a> {
     where
         'a: 'b,
     {
-        Call { module: self.module, comm: self.comm, services: self.services, args, failure: self.failure }
+        let Call { module, comm, services, failure, is_whole, .. } = *self;
+        Call { module, comm, services, args, failure, is_whole }
     }
 
     /// A step of a collective on an inter-communicator, inside the local group.
@@ -105,7 +110,14 @@ impl<'a> Call<'a> {
         let comm = unsafe { &*self.comm.local };
         // SAFETY: the host's, as long as the communicator.
         let services = unsafe { &*comm.services };
-        Call { module: self.module, comm, services, args, failure: self.failure }
+        Call { module: self.module, comm, services, args, failure: self.failure, is_whole: false }
+    }
+
+    /// Tells tools that the collective goes by this algorithm.
+    pub fn goes_by(&self, algorithm: Algorithm) {
+        if self.is_whole {
+            self.services.tell_algorithm(self.comm, "basic", algorithm as u32);
+        }
     }
 
     pub fn is_inter(&self) -> bool {

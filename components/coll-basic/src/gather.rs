@@ -3,6 +3,7 @@
 //! Small blocks go up a binomial tree as packed bytes, each rank adding its own in front of its
 //! children's; large ones go to the root directly, where they are received in place.
 
+use crate::algorithm::Algorithm;
 use crate::exchange::{Call, Pending, Result, tag};
 use oxmpi_coll::IN_PLACE;
 
@@ -20,8 +21,10 @@ pub fn gather(call: &Call<'_>) -> Result {
     if call.num_ranks() == 1 {
         Ok(())
     } else if block <= call.module().settings.gather_small_msg {
+        call.goes_by(Algorithm::GatherBinomial);
         tree(call, block)
     } else {
+        call.goes_by(Algorithm::GatherDirect);
         direct(call, is_root)
     }
 }

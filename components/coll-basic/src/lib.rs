@@ -1,6 +1,7 @@
 //! Collectives over point-to-point: trees for small messages, rings and halving for large ones. See
 //! README.md for the map and for which algorithm serves what.
 
+mod algorithm;
 mod allgather;
 mod allgatherv;
 mod allreduce;

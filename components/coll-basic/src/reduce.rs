@@ -5,6 +5,7 @@
 //! the tree begins at the root; otherwise at rank 0, which hands the result on. Large operands are
 //! split over the ranks ([`crate::split`]) and the results are gathered.
 
+use crate::algorithm::Algorithm;
 use crate::exchange::{Call, Pending, Result, tag};
 use crate::reduction::Reduction;
 use crate::split::{Split, Work};
@@ -23,6 +24,7 @@ pub fn reduce(call: &Call<'_>) -> Result {
     if reduction.commutes() && reduction.bytes() > small && reduction.count >= call.num_ranks() as u64 {
         split(call, &reduction)
     } else {
+        call.goes_by(Algorithm::ReduceBinomial);
         tree(call, &reduction)
     }
 }
@@ -79,6 +81,7 @@ fn split(call: &Call<'_>, reduction: &Reduction<'_>) -> Result {
     let root = call.root();
     let is_root = call.rank() == root;
     let split = Split::new(call, reduction, tag::REDUCE);
+    call.goes_by(if split.is_ring() { Algorithm::ReduceRing } else { Algorithm::ReduceHalving });
     let whole = reduction.span(reduction.count)?;
     let part = reduction.span(split.temporary(is_root && reduction.input.is(call.gets())))?;
     let scratch = call.scratch(part.len() + if is_root { 0 } else { whole.len() })?;

@@ -8,6 +8,7 @@
 //! **Order.** Pair by pair, operands come from the ranks behind ours in the order of ranks, then from rank 0 on up to ours. So
 //! operations that do not commute get two sums, which are combined at the end.
 
+use crate::algorithm::Algorithm;
 use crate::exchange::{Call, Pending, Result, tag};
 use crate::reduction::Reduction;
 use crate::split::{Split, Work};
@@ -16,11 +17,13 @@ use oxmpi_coll_support::{Place, Source};
 use oxmpi_mca::Status;
 
 pub fn reduce_scatter(call: &Call<'_>) -> Result {
-    scatter_sum(call, &starts(call.recvcounts())?)
+    let taken = [Algorithm::ReduceScatterHalving, Algorithm::ReduceScatterPairwise];
+    scatter_sum(call, &starts(call.recvcounts())?, taken)
 }
 
 pub fn reduce_scatter_block(call: &Call<'_>) -> Result {
-    scatter_sum(call, &starts(&vec![call.args.recvcount; call.num_ranks() as usize])?)
+    let taken = [Algorithm::ReduceScatterBlockHalving, Algorithm::ReduceScatterBlockPairwise];
+    scatter_sum(call, &starts(&vec![call.args.recvcount; call.num_ranks() as usize])?, taken)
 }
 
 /// Where each block begins in all of them, in elements, and at the end where the last one ends.
@@ -40,8 +43,8 @@ pub fn total(starts: &[i64]) -> u64 {
     starts.last().map_or(0, |end| *end as u64)
 }
 
-/// Gives each rank the block of the sum that `starts` say.
-fn scatter_sum(call: &Call<'_>, starts: &[i64]) -> Result {
+/// Gives each rank the block of the sum that `starts` say. The names of both ways are told to tools.
+fn scatter_sum(call: &Call<'_>, starts: &[i64], [by_halving, by_pairs]: [Algorithm; 2]) -> Result {
     let args = CollArgs { recvcount: total(starts), ..*call.args };
     // SAFETY: the call's, with as many elements as its operand has.
     let reduction = Reduction::of(&unsafe { call.with(&args) })?;
@@ -54,8 +57,10 @@ fn scatter_sum(call: &Call<'_>, starts: &[i64]) -> Result {
         unsafe { return reduction.copy(reduction.input, call.receives(reduction.count)) };
     }
     if reduction.commutes() && reduction.bytes() <= call.module().settings.reduce_small_msg {
+        call.goes_by(by_halving);
         halving(call, &blocks)
     } else {
+        call.goes_by(by_pairs);
         pair_by_pair(call, &blocks)
     }
 }

@@ -3,6 +3,7 @@
 //! The reverse of gather: small blocks go down a binomial tree as packed bytes, large ones go from
 //! the root directly.
 
+use crate::algorithm::Algorithm;
 use crate::exchange::{Call, Pending, Result, tag};
 use oxmpi_coll::IN_PLACE;
 
@@ -20,8 +21,10 @@ pub fn scatter(call: &Call<'_>) -> Result {
     if call.num_ranks() == 1 {
         Ok(())
     } else if block <= call.module().settings.gather_small_msg {
+        call.goes_by(Algorithm::ScatterBinomial);
         tree(call, block)
     } else {
+        call.goes_by(Algorithm::ScatterDirect);
         direct(call, is_root)
     }
 }

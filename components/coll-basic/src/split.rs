@@ -96,6 +96,11 @@ impl<'a, 'b> Split<'a, 'b> {
         Split { call, reduction, tag, fold: Fold::of(call), ring: false, starts: Some(starts) }
     }
 
+    /// Whether sums go round a ring, and are not exchanged by halves.
+    pub fn is_ring(&self) -> bool {
+        self.ring
+    }
+
     /// The rank that has our block, if we are no member.
     pub fn gives_to(&self) -> Option<u32> {
         self.fold.gives_to

@@ -4,7 +4,9 @@
 //! nodes it takes part without data (`call_lost`), which tells the other nodes; within its node it hands on what there is, and writes a note (`notes`). The call
 //! answers the first failure.
 
+use crate::counted;
 use crate::module::{HanModule, Part, Ready};
+use crate::params::Op;
 use crate::shape::{Seat, Shape};
 use core::cell::Cell;
 use core::mem::MaybeUninit;
@@ -27,6 +29,7 @@ pub struct Call<'a> {
     pub args: &'a CollArgs,
     number: u32,
     failed: Cell<Status>,
+    is_below: Cell<bool>,
 }
 
 impl<'a> Call<'a> {
@@ -42,7 +45,8 @@ impl<'a> Call<'a> {
         // SAFETY: the caller's promise.
         let services = unsafe { &*comm.services };
         let number = module.next_call();
-        Call { module, ready, comm, services, args, number, failed: Cell::new(Status::OK) }
+        let (failed, is_below) = (Cell::new(Status::OK), Cell::new(false));
+        Call { module, ready, comm, services, args, number, failed, is_below }
     }
 
     pub fn module(&self) -> &'a HanModule {
@@ -98,8 +102,9 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The answer of a call that ended so.
-    pub fn answer(&self, ended: Result) -> Status {
+    /// The answer of a call of an operation that ended so.
+    pub fn answer(&self, op: Op, ended: Result) -> Status {
+        self.services.tell_algorithm(self.comm, "han", counted::number(op, self.is_below.get()));
         match (self.failed.get(), ended) {
             (Status::OK, Ok(())) => Status::OK,
             (Status::OK, Err(why)) => why,
@@ -148,6 +153,7 @@ impl<'a> Call<'a> {
 
     /// The whole collective, by the components below.
     pub fn below(&self, which: u32) -> Status {
+        self.is_below.set(true);
         self.run(self.ready.all, which, self.args, Status::OK)
     }
 

@@ -3,10 +3,10 @@
 use crate::call::Call;
 use crate::module::HanModule;
 use crate::params::{Op, Settings, tell};
-use crate::{allgather, barrier, bcast, gather, reduce, scatter};
+use crate::{allgather, barrier, bcast, counted, gather, reduce, scatter};
 use core::ffi::c_void;
 use oxmpi_coll::{Coll, CollArgs, CollComm, CollModule, CollTable, which};
-use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status};
+use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status, StrRef};
 
 pub struct HanComponent;
 
@@ -42,9 +42,9 @@ macro_rules! entry {
             // SAFETY: as above.
             let call = unsafe { Call::new(module, ready, comm, args) };
             if module.settings.leaves($op) {
-                return call.below($which);
+                return call.answer($op, call.below($which).ok().map(drop));
             }
-            call.answer($function(&call))
+            call.answer($op, $function(&call))
         }
         Some(entry)
     }};
@@ -61,6 +61,7 @@ impl Coll for Han {
 
     const NESTS: bool = true;
     const PREPARES: bool = true;
+    const ALGORITHMS: &'static [StrRef] = counted::NAMES;
 
     fn prepare(&self, module: &HanModule, comm: &CollComm) -> Result<(), Status> {
         module.prepare(comm)

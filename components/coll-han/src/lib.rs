@@ -13,6 +13,8 @@ mod call;
 #[cfg(not(loom))]
 mod component;
 #[cfg(not(loom))]
+mod counted;
+#[cfg(not(loom))]
 mod gather;
 #[cfg(not(loom))]
 mod module;

@@ -104,6 +104,8 @@ impl Settings {
 
 /// See `Component::resolve`.
 pub fn tell(params: Params<'_>, answers: &mut Answers<'_>) {
+    let blocking = "it counts for blocking operations alone; plans of nonblocking and persistent ones are made by tuned or basic, one of which has to be in use, too";
+    answers.as_set(index::PRIORITY, blocking);
     for at in [index::BCAST_SEGMENT, index::REDUCE_SEGMENT, index::ALLREDUCE_SEGMENT] {
         if params.size(at) == 0 {
             answers.as_set(at, "0: data is not cut into segments");

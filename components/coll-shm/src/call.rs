@@ -9,6 +9,8 @@ use crate::data::Room;
 use crate::meet::{FEW, Meeting};
 use crate::module::{Ready, ShmModule};
 use crate::protocol::{Arrivals, Counters, Desk, Exit, Protocol, Result};
+use crate::tree::Branch;
+use crate::ways::{self, Way};
 use core::cell::Cell;
 use oxmpi_coll::{CollArgs, CollComm, CollServices};
 use oxmpi_mca::sync::AtomicU64;
@@ -24,6 +26,7 @@ pub struct Call<'a> {
     services: &'a CollServices,
     pub args: &'a CollArgs,
     noted: Cell<Status>,
+    way: Cell<Way>,
     meeting: Meeting,
 }
 
@@ -44,7 +47,8 @@ impl<'a> Call<'a> {
             0 => Meeting::Many,
             _ => Meeting::Crowd,
         };
-        Call { module, ready, comm, services, args, noted: Cell::new(Status::OK), meeting }
+        let (noted, way) = (Cell::new(Status::OK), Cell::new(Way::Posts));
+        Call { module, ready, comm, services, args, noted, way, meeting }
     }
 
     pub fn module(&self) -> &'a ShmModule {
@@ -79,6 +83,11 @@ impl<'a> Call<'a> {
         !self.module.settings.all && (self.meeting == Meeting::Crowd || len > INLINE as u64)
     }
 
+    /// This rank's place in the tree by which operands are combined, in the order of ranks.
+    pub fn combining(&self) -> &'a Branch {
+        &self.ready.trees.combining
+    }
+
     /// How the ranks meet; the same in all.
     pub fn meeting(&self) -> Meeting {
         self.meeting
@@ -97,8 +106,19 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The answer of a call that ended so.
-    pub fn answer(&self, ended: Result) -> Status {
+    /// Notes the way that the data of this call goes, for tools.
+    #[inline]
+    pub fn goes(&self, way: Way) {
+        self.way.set(way);
+    }
+
+    /// The answer of a call of collective number `which` that ended so.
+    pub fn answer(&self, which: u32, ended: Result) -> Status {
+        let number = ways::number(which, self.way.get());
+        debug_assert!(number.is_some(), "collective {which} goes by {:?}", self.way.get());
+        if let Some(number) = number {
+            self.services.tell_algorithm(self.comm, "shm", number);
+        }
         match ended {
             Ok(()) => self.noted.get(),
             Err(why) => {
@@ -111,6 +131,7 @@ impl<'a> Call<'a> {
 
     /// Has the component below do all of this, in all ranks.
     pub fn hand_down(&self, which: u32) -> Result {
+        self.goes(Way::Messages);
         self.note(self.module.run_below(self.comm, which, self.args));
         Ok(())
     }
@@ -148,6 +169,10 @@ impl Desk for Call<'_> {
     #[inline]
     fn done(&self, rank: u32) -> &WakingWord {
         self.ready.area.done(rank)
+    }
+    #[inline]
+    fn branch(&self) -> &Branch {
+        &self.ready.trees.meeting
     }
     #[inline]
     fn arrivals(&self) -> &Arrivals {

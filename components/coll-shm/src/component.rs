@@ -2,11 +2,11 @@
 
 use crate::call::Call;
 use crate::module::ShmModule;
-use crate::params::Settings;
-use crate::{area::Area, gather, one_to_all, ready, reduce, reduce_scatter, scan, table};
+use crate::params::{Settings, tell};
+use crate::{area::Area, gather, one_to_all, ready, reduce, reduce_scatter, scan, table, ways};
 use core::ffi::c_void;
-use oxmpi_coll::{Coll, CollArgs, CollComm, CollModule, CollTable};
-use oxmpi_mca::{Component, Host, OpenError, Params, Status};
+use oxmpi_coll::{Coll, CollArgs, CollComm, CollModule, CollTable, which};
+use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status, StrRef};
 
 pub struct ShmComponent;
 
@@ -22,11 +22,16 @@ impl Component for ShmComponent {
         };
         Ok((settings.priority, vec![module]))
     }
+
+    fn resolve(_: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
+        tell(params, answers);
+        Ok(())
+    }
 }
 
 /// A collective as the contract has it, from one as it is written here.
 macro_rules! entry {
-    ($function:path) => {{
+    ($which:ident, $function:path) => {{
         extern "C" fn entry(module: *mut c_void, comm: *const CollComm, args: *const CollArgs) -> Status {
             // SAFETY: the host passes the module that `query` made for this communicator, and a communicator and arguments that are valid during the
             // call: those of the collective in whose place of the table this is.
@@ -37,7 +42,7 @@ macro_rules! entry {
             };
             // SAFETY: as above.
             let call = unsafe { Call::of(module, ready, comm, args) };
-            call.answer($function(&call))
+            call.answer(which::$which, $function(&call))
         }
         Some(entry)
     }};
@@ -63,6 +68,7 @@ impl<const ALL: bool> Coll for Shm<ALL> {
 
     const NESTS: bool = true;
     const PREPARES: bool = true;
+    const ALGORITHMS: &'static [StrRef] = ways::NAMES;
 
     fn prepare(&self, module: &ShmModule, comm: &CollComm) -> Result<(), Status> {
         ready::prepare(module, comm)
@@ -75,23 +81,23 @@ impl<const ALL: bool> Coll for Shm<ALL> {
 const EVERYTHING: CollTable = CollTable {
     size: size_of::<CollTable>() as u32,
     version: oxmpi_coll::TABLE_VERSION,
-    barrier: entry!(one_to_all::barrier),
-    bcast: entry!(one_to_all::bcast),
-    reduce: entry!(reduce::reduce),
-    allreduce: entry!(reduce::allreduce),
-    allgather: entry!(gather::allgather),
-    gather: entry!(gather::gather),
-    scatter: entry!(one_to_all::scatter),
-    alltoall: entry!(gather::alltoall),
-    gatherv: entry!(gather::gatherv),
-    scatterv: entry!(table::scatterv),
-    allgatherv: entry!(gather::allgatherv),
-    alltoallv: entry!(table::alltoallv),
-    alltoallw: entry!(table::alltoallw),
-    scan: entry!(scan::scan),
-    exscan: entry!(scan::exscan),
-    reduce_scatter: entry!(reduce_scatter::reduce_scatter),
-    reduce_scatter_block: entry!(reduce_scatter::reduce_scatter_block),
+    barrier: entry!(BARRIER, one_to_all::barrier),
+    bcast: entry!(BCAST, one_to_all::bcast),
+    reduce: entry!(REDUCE, reduce::reduce),
+    allreduce: entry!(ALLREDUCE, reduce::allreduce),
+    allgather: entry!(ALLGATHER, gather::allgather),
+    gather: entry!(GATHER, gather::gather),
+    scatter: entry!(SCATTER, one_to_all::scatter),
+    alltoall: entry!(ALLTOALL, gather::alltoall),
+    gatherv: entry!(GATHERV, gather::gatherv),
+    scatterv: entry!(SCATTERV, table::scatterv),
+    allgatherv: entry!(ALLGATHERV, gather::allgatherv),
+    alltoallv: entry!(ALLTOALLV, table::alltoallv),
+    alltoallw: entry!(ALLTOALLW, table::alltoallw),
+    scan: entry!(SCAN, scan::scan),
+    exscan: entry!(EXSCAN, scan::exscan),
+    reduce_scatter: entry!(REDUCE_SCATTER, reduce_scatter::reduce_scatter),
+    reduce_scatter_block: entry!(REDUCE_SCATTER_BLOCK, reduce_scatter::reduce_scatter_block),
     neighbor_allgather: None,
     neighbor_allgatherv: None,
     neighbor_alltoall: None,

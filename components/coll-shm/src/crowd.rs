@@ -10,6 +10,7 @@ use crate::fold::{fold, operand_of};
 use crate::protocol::{CELLS, Desk, Protocol, Result};
 use crate::reduction::Reduction;
 use crate::sequence::steps;
+use crate::ways::Way;
 use oxmpi_coll::which;
 
 /// Chunks between two waits.
@@ -21,6 +22,7 @@ pub fn allreduce(call: &Call<'_>, op: Reduction<'_>, source: Room<'_>, result: R
     if elements == 0 {
         return call.hand_down(which::ALLREDUCE);
     }
+    call.goes(Way::Crowd);
     let (most, mut done) = (elements * op.size() * CHUNKS, 0);
     while done < source.len() {
         let bytes = most.min(source.len() - done);

@@ -14,6 +14,8 @@ mod data;
 mod fold;
 #[cfg(not(loom))]
 mod gather;
+#[cfg(not(loom))]
+mod homes;
 mod meet;
 #[cfg(all(test, loom))]
 mod models;
@@ -44,6 +46,8 @@ mod stream;
 #[cfg(not(loom))]
 mod table;
 mod tree;
+#[cfg(not(loom))]
+mod ways;
 
 #[cfg(not(loom))]
 oxmpi_mca::component! {

@@ -1,12 +1,11 @@
 //! Meeting: no rank goes on before all have come. Every rank brings a yes or a no, and all hear whether everybody said yes.
 //!
 //! How they meet is equal in all ranks ([`Meeting`]). A *few* ranks with a core each look at each other's posts: one step, and one transfer of a line
-//! between any two of them. *Many* go up a tree to rank 0 and hear from it: two steps, in which a rank waits for those below it and for rank 0. A *crowd*, ranks
-//! that share cores, counts who has come: the last one looks at all posts, which are there, and tells the others by one word. So each sleeps once, and the
+//! between any two of them. *Many* go up a tree to rank 0 and hear from it: two steps, in which a rank waits for those below it and for rank 0, or for the lowest rank of its
+//! group, which says again what it heard (`tree`). A *crowd*, ranks that share cores, counts who has come: the last one looks at all posts, which are there, and tells the others by one word. So each sleeps once, and the
 //! last one, which has a core, not at all.
 
 use crate::protocol::{Protocol, Result};
-use crate::tree::{above, below};
 use oxmpi_mca::Status;
 
 /// More ranks than these do not look at all others' posts.
@@ -59,9 +58,9 @@ fn up_and_down(
     yes: bool,
     heard: impl Fn(u64) -> Result<bool>,
 ) -> Result<bool> {
-    let (rank, back, mut all) = (desk.rank(), desk.begin(), yes);
-    for child in below(rank, desk.ranks()) {
-        all &= heard(desk.see(child, step)?)?;
+    let (rank, branch, back, mut all) = (desk.rank(), desk.branch(), desk.begin(), yes);
+    for child in &branch.below {
+        all &= heard(desk.see(*child, step)?)?;
     }
     let mine = if rank == 0 { back } else { step };
     desk.make_room_in_line(mine)?;
@@ -69,6 +68,10 @@ fn up_and_down(
     if rank == 0 {
         return Ok(all);
     }
-    debug_assert!(above(rank) < rank);
-    heard(desk.see(0, back)?)
+    let said = desk.see(branch.source, back)?;
+    if branch.repeats {
+        desk.make_room_in_line(back)?;
+        desk.post(back, said);
+    }
+    heard(said)
 }

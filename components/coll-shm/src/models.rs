@@ -5,6 +5,7 @@
 
 use crate::meet::{Meeting, meet};
 use crate::protocol::{Arrivals, Counters, Desk, Exit, Protocol, Result, SLOTS, slot};
+use crate::tree::Branch;
 use loom::sync::Arc;
 use loom::thread;
 use oxmpi_mca::sync::{AtomicU64, Cell};
@@ -30,6 +31,7 @@ struct View {
     common: Arc<(Arrivals, Exit)>,
     rank: u32,
     counters: Counters,
+    branch: Branch,
 }
 
 impl Desk for View {
@@ -50,6 +52,9 @@ impl Desk for View {
     }
     fn done(&self, rank: u32) -> &WakingWord {
         &self.words[rank as usize].done
+    }
+    fn branch(&self) -> &Branch {
+        &self.branch
     }
     fn arrivals(&self) -> &Arrivals {
         &self.common.0
@@ -76,8 +81,8 @@ impl View {
     }
 }
 
-/// Runs what each of two ranks does, in every order.
-fn run(ranks: [fn(&View); 2]) {
+/// Runs what each of the last two ranks does, in every order, behind `before`, which is done for rank 0. `groups`: of the ranks.
+fn run_in_groups<const N: usize>(before: fn(&View), last: [fn(&View); 2], groups: [u64; N]) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(3);
     builder.max_branches = 10_000;
@@ -89,15 +94,26 @@ fn run(ranks: [fn(&View); 2]) {
             done: WakingWord::new(0),
             own: Cell::new(0),
         };
-        let words = Arc::new((0..2).map(words).collect::<Vec<_>>());
+        let words = Arc::new((0..N).map(words).collect::<Vec<_>>());
         let common = Arc::new(<(Arrivals, Exit)>::default());
-        let view =
-            |rank| View { words: words.clone(), common: common.clone(), rank, counters: Counters::new() };
-        let (first, second) = (view(0), view(1));
-        let other = thread::spawn(move || ranks[1](&second));
-        ranks[0](&first);
+        let view = |rank: usize| View {
+            words: words.clone(),
+            common: common.clone(),
+            rank: rank as u32,
+            counters: Counters::new(),
+            branch: Branch::in_groups(rank as u32, &groups.map(|group| [group])),
+        };
+        before(&view(0));
+        let (first, second) = (view(N - 2), view(N - 1));
+        let other = thread::spawn(move || last[1](&second));
+        last[0](&first);
         other.join().expect("no panic");
     });
+}
+
+/// The same of two ranks without groups.
+fn run(ranks: [fn(&View); 2]) {
+    run_in_groups(|_| (), ranks, [0; 2]);
 }
 
 /// A rank posts more often than it has slots; no post is overwritten while the other reads it.
@@ -162,6 +178,25 @@ fn model_a_few_meet() {
 #[test]
 fn model_many_meet() {
     run([|view| meets(view, Meeting::Many), |view| meets(view, Meeting::Many)]);
+}
+
+/// Two of three ranks are a group, of which the second one hears what the first one repeats, and each sees what the other one did before. Rank 0 has said it before, as if it had
+/// met them: with three ranks that wait there are too many orders.
+#[test]
+fn model_a_group_hears_from_its_lowest_rank() {
+    fn says(view: &View) {
+        let (_, back) = (view.begin(), view.begin());
+        view.words[0].own.set(1);
+        view.post(back, 1 << 1 | 1);
+    }
+    fn hears(view: &View) {
+        view.words[view.rank as usize].own.set(1);
+        assert_eq!(meet(view, Meeting::Many, 1, true), Ok(true));
+        for words in view.words.iter() {
+            assert_eq!(words.own.get(), 1);
+        }
+    }
+    run_in_groups(says, [hears, hears], [0, 1, 1]);
 }
 
 #[test]

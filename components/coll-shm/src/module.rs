@@ -3,6 +3,7 @@
 use crate::area::Area;
 use crate::params::Settings;
 use crate::protocol::{Counters, Result};
+use crate::tree::{Branch, is_in_order};
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use oxmpi_coll::{CollArgs, CollComm, part};
@@ -30,6 +31,34 @@ pub struct Ready {
     pub area: Area,
     /// Ranks read each other's memory.
     pub reads_peers: bool,
+    pub trees: Trees,
+}
+
+/// This rank's places in trees.
+#[derive(Debug)]
+pub struct Trees {
+    /// By which many meet.
+    pub meeting: Branch,
+    /// By which operands are combined: the same one where it keeps the order of ranks.
+    pub combining: Branch,
+}
+
+impl Trees {
+    /// Without groups.
+    pub fn plain(rank: u32, ranks: u32) -> Trees {
+        let branch = Branch::plain(rank, ranks);
+        Trees { meeting: branch.clone(), combining: branch }
+    }
+
+    /// Of ranks in these groups of two levels.
+    pub fn in_groups(rank: u32, groups: &[[u64; 2]]) -> Trees {
+        let meeting = Branch::in_groups(rank, groups);
+        let combining = match is_in_order(groups) {
+            true => meeting.clone(),
+            false => Branch::plain(rank, groups.len() as u32),
+        };
+        Trees { meeting, combining }
+    }
 }
 
 impl ShmModule {

@@ -1,6 +1,6 @@
 //! Parameters. All ranks of a job must have the same values, since they decide who reads what from whom; `mpirun` sees to that.
 
-use oxmpi_mca::{ParamDecl, ParamKind, Params, StrRef};
+use oxmpi_mca::{Answers, ParamDecl, ParamKind, Params, StrRef};
 
 const OPERATIONS: &[StrRef] = &[StrRef::new("faster"), StrRef::new("all")];
 
@@ -61,6 +61,14 @@ pub const PARAMS: &[ParamDecl] = &[
         "Bytes of a collective from which on ranks with a core each read them straight out of each other's memory; fewer that do not fit a cell are copied through shared memory piece by piece, or go by messages. Lower it where the system reads other processes' memory fast",
     )
     .range(0, 1 << 40),
+    ParamDecl::new(
+        "group_size",
+        ParamKind::INT,
+        7,
+        "0",
+        "Ranks that follow each other and are taken for near each other, where more than eight that have a core each meet: one of them speaks for the others; 0: those are together that share a cache or a NUMA node. Set it where the system does not tell of caches, or to the number of ranks for no groups",
+    )
+    .range(0, 1 << 20),
 ];
 
 /// Places in [`PARAMS`].
@@ -72,6 +80,7 @@ mod index {
     pub const SPLIT_MIN: usize = 4;
     pub const SINGLE_COPY_MIN: usize = 5;
     pub const STREAM_MAX: usize = 6;
+    pub const GROUP_SIZE: usize = 7;
 }
 
 /// The resolved values; sizes in bytes.
@@ -85,6 +94,8 @@ pub struct Settings {
     pub split_min: u64,
     pub single_copy_min: u64,
     pub stream_max: u64,
+    /// Ranks of a group; 0: by where they run.
+    pub group_size: u32,
 }
 
 impl Settings {
@@ -97,6 +108,30 @@ impl Settings {
             split_min: params.size(index::SPLIT_MIN) as u64,
             single_copy_min: params.size(index::SINGLE_COPY_MIN) as u64,
             stream_max: params.size(index::STREAM_MAX) as u64,
+            group_size: params.int(index::GROUP_SIZE) as u32,
         }
+    }
+}
+
+/// See `Component::resolve`.
+pub fn tell(params: Params<'_>, answers: &mut Answers<'_>) {
+    let blocking = "it counts for blocking operations alone; plans of nonblocking and persistent ones are made by tuned or basic, one of which has to be in use, too";
+    answers.as_set(index::PRIORITY, blocking);
+    if params.int(index::GROUP_SIZE) == 0 {
+        answers
+            .as_set(index::GROUP_SIZE, "0: by cache and NUMA node, as ranks are bound and the system tells");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn declarations_stand_at_their_places() {
+        // SAFETY: static text.
+        let name = |at: usize| unsafe { PARAMS[at].name.get() }.expect("a name");
+        assert_eq!((name(index::STREAM_MAX), name(index::GROUP_SIZE)), ("stream_max", "group_size"));
+        assert_eq!(PARAMS.len(), index::GROUP_SIZE + 1);
     }
 }

@@ -23,6 +23,7 @@
 //! may be writing: so it notes before that it leaves, and the last one looks at the note behind its own writing and writes the error again.
 
 use crate::sequence::{gone, reached, steps, why_gone};
+use crate::tree::Branch;
 use oxmpi_mca::sync::{AtomicU32, AtomicU64, Ordering, fence};
 use oxmpi_mca::{Status, WakingWord};
 
@@ -91,6 +92,8 @@ pub trait Desk {
     fn header(&self, rank: u32, slot: u32) -> &AtomicU64;
     /// The number of steps that a rank has finished.
     fn done(&self, rank: u32) -> &WakingWord;
+    /// This rank's place in the tree by which many meet.
+    fn branch(&self) -> &Branch;
     /// Where the crowd arrives.
     fn arrivals(&self) -> &Arrivals;
     /// By which it goes on.

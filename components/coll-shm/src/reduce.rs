@@ -1,7 +1,7 @@
 //! Reduce and allreduce of operands that fit a cell; `stream` and `slices` have longer ones.
 //!
 //! A few ranks post their operands and each combines all of them, or a slice of them, which it posts, where they are longer. Many combine them on the way up
-//! the tree, and all read the result at rank 0. Of a crowd the last one who comes combines all.
+//! the tree, and all read the result at rank 0, or where the lowest rank of their group repeats it. Of a crowd the last one who comes combines all.
 
 use crate::call::Call;
 use crate::crowd;
@@ -14,7 +14,7 @@ use crate::protocol::{Desk, Protocol, Result};
 use crate::reduction::Reduction;
 use crate::slices;
 use crate::stream::Stream;
-use crate::tree::below;
+use crate::ways::Way;
 use oxmpi_coll::which;
 
 /// A reduction in chunks, for operands that do not fit a cell. `None`: they are not combined so, but read out of the ranks' memory.
@@ -32,13 +32,15 @@ fn in_chunks<'a>(
 /// Combines the operands of all ranks at rank 0, which has the result in its room of the second step; returns both steps.
 fn up_the_tree(call: &Call<'_>, op: Reduction<'_>, own: Room<'_>, tag: u32) -> Result<[u32; 2]> {
     let (step, back, len) = (call.begin(), call.begin(), own.len());
+    call.goes(Way::Tree);
     let mine = if call.rank() == 0 { back } else { step };
     call.make_room(mine)?;
     let sum = call.room(mine, len);
-    fold(call, op, below(call.rank(), call.ranks()), (step, tag, len), 0, sum)?;
-    match below(call.rank(), call.ranks()).next() {
-        None => sum.copy(own),
-        Some(_) => op.combine(own, sum)?,
+    let below = &call.combining().below;
+    fold(call, op, below.iter().copied(), (step, tag, len), 0, sum)?;
+    match below.is_empty() {
+        true => sum.copy(own),
+        false => op.combine(own, sum)?,
     }
     if call.rank() != 0 {
         call.post_room(step, tag, len);
@@ -76,7 +78,14 @@ pub fn allreduce(call: &Call<'_>) -> Result {
                 call.post_room(back, tag, len);
                 result.copy(call.room(back, len));
             } else {
-                result.copy(operand_of(call, 0, back, tag, len)?);
+                let branch = call.combining();
+                let sum = operand_of(call, branch.source, back, tag, len)?;
+                if branch.repeats {
+                    call.make_room(back)?;
+                    call.room(back, len).copy(sum);
+                    call.post_room(back, tag, len);
+                }
+                result.copy(sum);
             }
             call.all_are_beyond(step);
             Ok(())

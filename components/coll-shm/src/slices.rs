@@ -11,6 +11,7 @@ use crate::one_to_all::{all_have_posted, meet_behind, tag};
 use crate::posts::{Kept, PIECE};
 use crate::protocol::{Desk, Protocol, Result};
 use crate::reduction::Reduction;
+use crate::ways::Way;
 use oxmpi_coll::which;
 use oxmpi_mca::Status;
 
@@ -71,6 +72,7 @@ pub fn allreduce(
     (source, result): (Room<'_>, Room<'_>),
 ) -> Result {
     let tag = tag(which::ALLREDUCE);
+    call.goes(Way::Memory);
     let slices = Slices::new(op, source.len(), call.ranks());
     let (from, bytes) = slices.of(call.rank());
     let mut kept = Kept::default();
@@ -97,6 +99,7 @@ pub fn reduce(
     (source, result): (Room<'_>, Option<Room<'_>>),
 ) -> Result {
     let tag = tag(which::REDUCE);
+    call.goes(Way::Memory);
     let slices = Slices::new(op, source.len(), call.ranks());
     let (from, bytes) = slices.of(call.rank());
     let (mut kept, mut kept_slice) = (Kept::default(), Kept::default());

@@ -16,6 +16,7 @@ use crate::data::{Room, memory};
 use crate::fold::{Slices, operand_of};
 use crate::protocol::{Desk, Protocol, Result};
 use crate::reduction::Reduction;
+use crate::ways::Way;
 
 /// A reduction in chunks.
 pub struct Stream<'a> {
@@ -95,6 +96,7 @@ impl<'a> Stream<'a> {
 
     /// Runs it. `result`: in the ranks that get it.
     pub fn run(&self, result: Option<Room<'_>>) -> Result {
+        self.call.goes(Way::Pieces);
         let (call, chunks) = (self.call, self.own.len().div_ceil(self.chunk));
         // A rank without a result, or whose operand is in its place, combines in temporary memory.
         let apart = result.filter(|result| result.start() != self.own.start());

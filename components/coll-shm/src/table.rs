@@ -10,6 +10,7 @@ use crate::meet::Meeting;
 use crate::one_to_all::{given, meet_behind, receives, sends, tag};
 use crate::posts::{Kept, Origin};
 use crate::protocol::{Desk, Protocol, Result};
+use crate::ways::Way;
 use oxmpi_coll::{IN_PLACE, which};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::Status;
@@ -73,6 +74,7 @@ fn offer<'a>(
         };
         enter(room, other, start.expose_provenance() as u64, len);
     }
+    call.goes(Way::Memory);
     call.post_table(step, tag, table);
     Ok(true)
 }
@@ -86,7 +88,10 @@ fn bring(call: &Call<'_>, other: u32, step: u32, tag: u32, place: Place<'_>) -> 
     Room::of(&mut entry).copy(here.part(ENTRY * u64::from(call.rank()), ENTRY));
     let [at, len] = entry;
     let origin = match post.is_at_address() {
-        true => Origin::There(other, at),
+        true => {
+            call.goes(Way::Memory);
+            Origin::There(other, at)
+        }
         // The other one's word, so it is looked at.
         false if at <= here.len() && len <= here.len() - at => Origin::Here(here.part(at, len)),
         false => return Err(Status::MISMATCH),

@@ -1,10 +1,11 @@
 //! MPI_Allgather (MPI 5.0 §6.7), round a ring: each rank hands the block on that it got last.
 
-use crate::module::TemplateModule;
+use crate::module::{Algorithm, TemplateModule};
 use oxmpi_coll::safe::{Allgather, Call, Place, Result, Source};
 
 impl Allgather for TemplateModule {
     fn allgather(&self, call: &Call<'_>, own: Option<Source<'_>>, mut result: Place<'_>) -> Result {
+        self.goes_by(call, Algorithm::Allgather);
         let (ranks, rank) = (call.num_ranks(), call.rank());
         // None: in place.
         if let Some(own) = own {

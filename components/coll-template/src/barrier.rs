@@ -1,10 +1,11 @@
 //! MPI_Barrier (MPI 5.0 §6.3), by dissemination: in step k everyone tells the one 2^k ahead; after ceil(log2 n) steps all know of all.
 
-use crate::module::TemplateModule;
+use crate::module::{Algorithm, TemplateModule};
 use oxmpi_coll::safe::{Barrier, Call, Result};
 
 impl Barrier for TemplateModule {
     fn barrier(&self, call: &Call<'_>) -> Result {
+        self.goes_by(call, Algorithm::Barrier);
         let (ranks, rank) = (call.num_ranks(), call.rank());
         let mut distance = 1;
         while distance < ranks {

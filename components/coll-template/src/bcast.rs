@@ -2,12 +2,13 @@
 //!
 //! Ranks may describe the data by different types; in bytes it is the same.
 
-use crate::module::TemplateModule;
+use crate::module::{Algorithm, TemplateModule};
 use crate::tree::Tree;
 use oxmpi_coll::safe::{Bcast, Broadcast, Call, Result};
 
 impl Bcast for TemplateModule {
     fn bcast(&self, call: &Call<'_>, data: Broadcast<'_>, root: u32) -> Result {
+        self.goes_by(call, Algorithm::Bcast);
         spread(call, data, root)
     }
 }

@@ -3,17 +3,17 @@
 //! `open` runs once per runtime instance, and several instances may live in one process. So there is no
 //! `static` in a component: everything it knows lies behind the module that `open` returns.
 
-use crate::module::TemplateModule;
+use crate::module::{ALGORITHMS, NAME, TemplateModule};
 use crate::params::Settings;
 use oxmpi_coll::safe::Offer;
 use oxmpi_coll::{Coll, CollComm, CollModule, CollTable};
-use oxmpi_mca::{Component, Host, OpenError, Params};
+use oxmpi_mca::{Component, Host, OpenError, Params, StrRef};
 
 pub struct TemplateComponent;
 
 impl Component for TemplateComponent {
     type Module = CollModule;
-    const NAME: &'static str = "template";
+    const NAME: &'static str = NAME;
 
     // A device that is not there is `OpenError::not_available`, which is silent unless the user named this component. Values that cannot
     // work are refused here, with a paragraph of help.txt, and in `resolve` as well (docs/adding-a-btl.md).
@@ -40,6 +40,9 @@ impl Coll for Template {
     /// An operation is added by name and needs the trait of that name; those that are not added are not offered.
     const TABLE: CollTable =
         Offer::<TemplateModule>::new().barrier().bcast().reduce().allreduce().allgather().table();
+
+    /// Tools can count how often a call went by each.
+    const ALGORITHMS: &'static [StrRef] = ALGORITHMS;
 
     /// Nonblocking and persistent operations are planned by the same functions.
     const PLANS: Option<CollTable> = Some(Template::TABLE);

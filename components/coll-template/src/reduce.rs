@@ -4,7 +4,7 @@
 //! result, so all get the same bits.
 
 use crate::bcast::spread;
-use crate::module::TemplateModule;
+use crate::module::{Algorithm, TemplateModule};
 use crate::tree::Tree;
 use core::mem::swap;
 use oxmpi_coll::safe::{Allreduce, Broadcast, Call, Gathered, Memory, Op, Place, Reduce, Result, Source};
@@ -14,6 +14,7 @@ const TOP: u32 = 0;
 
 impl Reduce for TemplateModule {
     fn reduce(&self, call: &Call<'_>, op: Op<'_>, data: Gathered<'_>, root: u32) -> Result {
+        self.goes_by(call, Algorithm::Reduce);
         let sum = combine(call, op, data.operand())?;
         match data {
             Gathered::Here { result, .. } if root == TOP => call.copy(sum.source()?, result),
@@ -32,6 +33,7 @@ impl Allreduce for TemplateModule {
         own: Option<Source<'_>>,
         mut result: Place<'_>,
     ) -> Result {
+        self.goes_by(call, Algorithm::Allreduce);
         // None: in place.
         let sum = combine(call, op, own.unwrap_or(result.source()))?;
         if call.rank() != TOP {

@@ -82,7 +82,9 @@ impl<'a> Call<'a> {
         let oversubscribed = self.comm.oversubscribed != 0;
         let facts = Facts { n: self.comm.num_ranks, bytes, commutes, oversubscribed };
         let settings = &self.module.settings;
-        decide(self.which, settings.set(self.which), &settings.rules, &facts)
+        let choice = decide(self.which, settings.set(self.which), &settings.rules, &facts);
+        self.services.tell_algorithm(self.comm, "tuned", self.which.counter(choice.algorithm));
+        choice
     }
 
     /// The type of `recvbuf`.

@@ -2,13 +2,13 @@
 
 use crate::call::Call;
 use crate::module::TunedModule;
-use crate::op::Op;
+use crate::op::{Op, algorithms};
 use crate::operations;
 use crate::params::{Settings, tell};
 use core::ffi::c_void;
 use oxmpi_coll::{CollArgs, CollComm, CollFn, CollModule, CollOffer, CollTable};
 use oxmpi_coll_support::Failure;
-use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status};
+use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, SliceRef, Status};
 use std::sync::Arc;
 
 pub struct TunedComponent;
@@ -22,8 +22,17 @@ impl Component for TunedComponent {
         let priority = settings.priority;
         let state = Box::into_raw(Box::new(Tuned { host, settings })).cast();
         let size = size_of::<CollModule>() as u32;
-        let module =
-            CollModule { size, flags: 0, state, comm_query, comm_free, finalize, comm_prepare: None };
+        let algorithms = SliceRef::new(algorithms::COUNTED);
+        let module = CollModule {
+            size,
+            flags: 0,
+            state,
+            comm_query,
+            comm_free,
+            finalize,
+            comm_prepare: None,
+            algorithms,
+        };
         Ok((priority, vec![module]))
     }
 

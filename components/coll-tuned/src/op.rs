@@ -26,8 +26,10 @@ pub const COUNT: usize = 14;
 
 /// An algorithm by its number, from 1 on; 0 leaves the decision to others. Its name is the parameter's enumerator.
 macro_rules! names {
-    ($($operation:ident: $($name:literal)*;)*) => {
+    ($($operation:ident $word:literal: $($name:literal)*;)*) => {
         $(pub const $operation: &[StrRef] = &[StrRef::new("ignore"), $(StrRef::new($name)),*];)*
+        /// Names of the algorithms of all operations, each with its operation's, as tools see them in counters.
+        pub const COUNTED: &[StrRef] = &[$($(StrRef::new(concat!($word, "_", $name))),*),*];
     };
 }
 
@@ -35,20 +37,20 @@ macro_rules! names {
 pub mod algorithms {
     use oxmpi_mca::StrRef;
     names! {
-        ALLGATHER: "linear" "bruck-k-fanout" "recursive_doubling" "ring" "neighbor" "two_proc" "sparbit" "direct-messaging";
-        ALLGATHERV: "default" "bruck" "ring" "neighbor" "two_proc" "sparbit";
-        ALLREDUCE: "basic_linear" "nonoverlapping" "recursive_doubling" "ring" "segmented_ring" "rabenseifner" "allgather_reduce";
-        ALLTOALL: "linear" "pairwise" "modified_bruck" "linear_sync" "two_proc";
-        ALLTOALLV: "basic_linear" "pairwise";
-        BARRIER: "linear" "double_ring" "recursive_doubling" "bruck" "two_proc" "tree";
-        BCAST: "basic_linear" "chain" "pipeline" "split_binary_tree" "binary_tree" "binomial" "knomial" "scatter_allgather" "scatter_allgather_ring";
-        EXSCAN: "linear" "recursive_doubling";
-        GATHER: "basic_linear" "binomial" "linear_sync";
-        REDUCE: "linear" "chain" "pipeline" "binary" "binomial" "in-order_binary" "rabenseifner" "knomial";
-        REDUCE_SCATTER: "non-overlapping" "recursive_halving" "ring" "butterfly";
-        REDUCE_SCATTER_BLOCK: "basic_linear" "recursive_doubling" "recursive_halving" "butterfly";
-        SCAN: "linear" "recursive_doubling";
-        SCATTER: "basic_linear" "binomial" "linear_nb";
+        ALLGATHER "allgather": "linear" "bruck-k-fanout" "recursive_doubling" "ring" "neighbor" "two_proc" "sparbit" "direct-messaging";
+        ALLGATHERV "allgatherv": "default" "bruck" "ring" "neighbor" "two_proc" "sparbit";
+        ALLREDUCE "allreduce": "basic_linear" "nonoverlapping" "recursive_doubling" "ring" "segmented_ring" "rabenseifner" "allgather_reduce";
+        ALLTOALL "alltoall": "linear" "pairwise" "modified_bruck" "linear_sync" "two_proc";
+        ALLTOALLV "alltoallv": "basic_linear" "pairwise";
+        BARRIER "barrier": "linear" "double_ring" "recursive_doubling" "bruck" "two_proc" "tree";
+        BCAST "bcast": "basic_linear" "chain" "pipeline" "split_binary_tree" "binary_tree" "binomial" "knomial" "scatter_allgather" "scatter_allgather_ring";
+        EXSCAN "exscan": "linear" "recursive_doubling";
+        GATHER "gather": "basic_linear" "binomial" "linear_sync";
+        REDUCE "reduce": "linear" "chain" "pipeline" "binary" "binomial" "in-order_binary" "rabenseifner" "knomial";
+        REDUCE_SCATTER "reduce_scatter": "non-overlapping" "recursive_halving" "ring" "butterfly";
+        REDUCE_SCATTER_BLOCK "reduce_scatter_block": "basic_linear" "recursive_doubling" "recursive_halving" "butterfly";
+        SCAN "scan": "linear" "recursive_doubling";
+        SCATTER "scatter": "basic_linear" "binomial" "linear_nb";
     }
 }
 
@@ -116,6 +118,17 @@ impl Op {
         self.algorithms().get(number as usize).and_then(|name| unsafe { name.get() })
     }
 
+    /// The number of an algorithm's name in [`algorithms::COUNTED`].
+    pub const fn counter(self, algorithm: u32) -> u32 {
+        let (mut before, mut op) = (0, 0);
+        while op < self as usize {
+            // The first name of an operation stands for no algorithm.
+            before += Op::ALL[op].algorithms().len() - 1;
+            op += 1;
+        }
+        before as u32 + algorithm - 1
+    }
+
     /// An algorithm by its name or number.
     pub fn number_of(self, text: &str) -> Option<u32> {
         let numbers = 0..self.algorithms().len() as u32;
@@ -162,6 +175,12 @@ mod tests {
                 assert_eq!([op.number_of(name), op.number_of(&number.to_string())], [Some(number); 2]);
             }
             assert_eq!(op.number_of("99"), None);
+            for number in 1..op.algorithms().len() as u32 {
+                // SAFETY: static text.
+                let counted = unsafe { algorithms::COUNTED[op.counter(number) as usize].get() };
+                let name = op.algorithm(number).expect("a name");
+                assert_eq!(counted, Some(&*format!("{}_{name}", op.name())));
+            }
         }
         let found = (0..=Op::LAST_NUMBER).filter_map(Op::of_number);
         assert!(found.eq(Op::ALL));

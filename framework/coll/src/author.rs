@@ -2,7 +2,7 @@
 
 use crate::table::*;
 use core::ffi::c_void;
-use oxmpi_mca::Status;
+use oxmpi_mca::{SliceRef, Status, StrRef};
 
 /// A collective component of one instance.
 pub trait Coll: Send + Sync + Sized + 'static {
@@ -23,6 +23,9 @@ pub trait Coll: Send + Sync + Sized + 'static {
     const NESTS: bool = false;
     /// It has something to [`prepare`](Coll::prepare).
     const PREPARES: bool = false;
+    /// Names of its algorithms, each with its operation's before it (`bcast_binomial`), for counters that tools read; their numbers in the list are what
+    /// [`CollServices::tell_algorithm`] takes.
+    const ALGORITHMS: &'static [StrRef] = &[];
     /// Gets ready for blocking collectives on the communicator, as [`CollModule::comm_prepare`] says. An error: this rank is not served, and so no
     /// rank is.
     fn prepare(&self, module: &Self::Module, comm: &CollComm) -> Result<(), Status> {
@@ -60,6 +63,9 @@ pub struct CollModule {
     /// Modules of coll 2.1 end before this field.
     pub comm_prepare:
         Option<extern "C" fn(*mut c_void, module: *mut c_void, comm: *const CollComm) -> Status>,
+    /// Names of the component's algorithms, lower-case words, each with its operation's before it (`bcast_binomial`); none: nothing is counted. Tools see `coll_`, the component's
+    /// name and this. A static list, of which a number is what [`CollServices::took`] takes. Modules of coll 2.3 end before this field.
+    pub algorithms: SliceRef<StrRef>,
 }
 
 impl oxmpi_mca::component::Module for CollModule {
@@ -120,5 +126,6 @@ pub fn module<T: Coll>(coll: T) -> CollModule {
         comm_free: comm_free::<T>,
         finalize: finalize::<T>,
         comm_prepare: if T::PREPARES { Some(comm_prepare::<T>) } else { None },
+        algorithms: SliceRef::new(T::ALGORITHMS),
     }
 }

@@ -6,7 +6,7 @@ use oxmpi_datatype::{TypeDesc, kernel::OpDesc};
 use oxmpi_mca::{MsgStatus, Place, RequestHeader, Status, StrRef, ThreadCtx, Version, WakingWord};
 
 /// Version of this contract: minors append slots, a major may do anything.
-pub const VERSION: Version = Version { major: 2, minor: 3, patch: 0 };
+pub const VERSION: Version = Version { major: 2, minor: 4, patch: 0 };
 /// The framework's name, as descriptors and file names have it.
 pub const FRAMEWORK: &str = "coll";
 /// Version of [`CollTable`]'s layout.
@@ -202,6 +202,10 @@ pub struct CollServices {
     /// it: see [`CollServices::can_lose`].
     pub call_lost:
         extern "C" fn(view: *const CollComm, which: u32, args: *const CollArgs, error: Status) -> Status,
+    /// Tells that the collective under way, or the plan that is being made, goes by an algorithm: a number of those that the component named `component` lists in
+    /// `CollModule::algorithms`. The host counts it for tools, while somebody asks. Told once for each collective. BAD_PARAM: there is no such component or number. Hosts
+    /// of coll 2.3 do not have it: see [`CollServices::tell_algorithm`].
+    pub took: extern "C" fn(*const CollComm, component: StrRef, algorithm: u32) -> Status,
 }
 
 impl CollServices {
@@ -213,6 +217,14 @@ impl CollServices {
     /// Whether the host's table reaches to `call_lost`; then it knows [`part::ALL`], too.
     pub fn can_lose(&self) -> bool {
         self.size as usize >= core::mem::offset_of!(CollServices, call_lost) + size_of::<usize>()
+    }
+
+    /// Tells the host that a collective goes by an algorithm ([`CollServices::took`]), if its table reaches to that.
+    #[inline]
+    pub fn tell_algorithm(&self, comm: &CollComm, component: &'static str, algorithm: u32) {
+        if self.size as usize >= core::mem::offset_of!(CollServices, took) + size_of::<usize>() {
+            let _of_no_use_to_a_component = (self.took)(comm, StrRef::new(component), algorithm);
+        }
     }
 }
 
@@ -509,7 +521,7 @@ impl CollOffer {
 const _: () = {
     use core::mem::size_of;
     assert!(size_of::<CollComm>() == 64);
-    assert!(size_of::<CollServices>() == 200);
+    assert!(size_of::<CollServices>() == 208);
     assert!(size_of::<CollArgs>() == 120);
     assert!(size_of::<CollTable>() == 184);
     assert!(size_of::<Neighbors>() == 32);

@@ -81,8 +81,8 @@ impl Instance {
     fn dump_counters(&self) {
         if self.host_params().spc_dump {
             let (rank, attached) = (self.job().rank, &self.host_params().spc_attach);
-            let text =
-                spc::dump(rank, attached, &self.counters(), &self.message_counts(), &self.cri_counts());
+            let (counters, messages, cris) = (self.counters(), self.message_counts(), self.cri_counts());
+            let text = spc::dump(rank, attached, &counters, &messages, &cris, self.algorithms_taken());
             eprint!("{text}");
         }
     }

@@ -134,6 +134,14 @@ pub(crate) struct Counting {
     pub(crate) asking_match_time: Mutex<u32>,
     /// Of communicators that are gone.
     pub(crate) gone: Mutex<Counts>,
+    /// Of algorithms of collectives, by component, once they are needed (`coll/algorithms.rs`).
+    pub(crate) algorithms: OnceLock<Vec<Vec<AlgorithmCounter>>>,
+}
+
+/// How often an algorithm of a collective component was taken.
+pub(crate) struct AlgorithmCounter {
+    pub(crate) name: String,
+    pub(crate) taken: AtomicU64,
 }
 
 /// The numbers by which ids of new communicators differ.

@@ -44,13 +44,14 @@ pub fn count(context: Option<&ThreadCtx>, counter: Counter, n: u64) {
 }
 
 /// The text that a rank prints at the end, or nothing if nothing was counted. `attached` names the counters shown, or is empty:
-/// all; `cris`: by resource instance.
-pub(crate) fn dump(
+/// all; `cris`: by resource instance; `algorithms`: of collectives.
+pub(crate) fn dump<'a>(
     rank: u32,
     attached: &[bool],
     counters: &[u64],
     messages: &Counts,
     cris: &[CriCounts],
+    algorithms: impl Iterator<Item = (&'a str, u64)>,
 ) -> String {
     let values = counters.iter().copied().chain(of_messages(messages));
     let shown = |i: &usize| attached.get(*i).copied().unwrap_or(true);
@@ -59,6 +60,7 @@ pub(crate) fn dump(
     for (cri, counts) in cris.iter().enumerate() {
         lines.extend(counts.named().map(|(name, n)| (format!("{name}[{cri}]"), n)));
     }
+    lines.extend(algorithms.map(|(name, n)| (name.to_owned(), n)));
     let shown = lines.iter().filter(|(_, n)| *n > 0);
     let text: String = shown.map(|(name, n)| format!("    {name} -> {n}\n")).collect();
     if text.is_empty() {
@@ -77,7 +79,8 @@ mod tests {
             oxmpi_loading::counters::attached(&["unexpected", "OMPI_SPC_MATCH_TIME"].map(str::to_owned))
                 .unwrap();
         let kept = Counts { unexpected: 3, out_of_sequence: 4, match_time: 5000, ..Counts::default() };
-        let text = dump(0, &queues, &[9; NAMES.len()], &kept, &[]);
+        let text =
+            dump(0, &queues, &[9; NAMES.len()], &kept, &[], [("coll_basic_bcast_chain", 0)].into_iter());
         assert!(text.contains("_UNEXPECTED -> 3") && text.contains("MATCH_TIME -> 5\n"), "{text}");
         assert!(!text.contains("SEND") && !text.contains("OUT_OF_SEQUENCE"), "{text}");
     }
@@ -86,22 +89,24 @@ mod tests {
     fn a_dump_shows_what_was_counted() {
         let mut counters = vec![0; NAMES.len()];
         let mut messages = Counts::default();
-        assert_eq!(dump(0, &[], &counters, &messages, &[CriCounts::default(); 2]), "");
+        assert_eq!(dump(0, &[], &counters, &messages, &[CriCounts::default(); 2], std::iter::empty()), "");
         counters[Counter::Recv as usize] = 7;
         messages.most_waiting = 5;
         messages.out_of_sequence = 9;
         let cris =
             [CriCounts::default(), CriCounts { lock_misses: 2, completions: 3, ..CriCounts::default() }];
-        let text = dump(3, &[], &counters, &messages, &cris);
+        let algorithms = [("coll_basic_bcast_binomial", 6), ("coll_basic_bcast_chain", 0)];
+        let text = dump(3, &[], &counters, &messages, &cris, algorithms.into_iter());
         for line in [
             "OMPI_SPC_RECV -> 7",
             "OMPI_SPC_MAX_UNEXPECTED_IN_QUEUE -> 5",
             "OMPI_SPC_OUT_OF_SEQUENCE -> 9",
             "runtime_cri_lock_misses[1] -> 2",
             "runtime_cri_completions[1] -> 3",
+            "coll_basic_bcast_binomial -> 6",
         ] {
             assert!(text.contains(line), "{text}");
         }
-        assert!(!text.contains("OMPI_SPC_SEND"));
+        assert!(!text.contains("OMPI_SPC_SEND") && !text.contains("chain"), "{text}");
     }
 }

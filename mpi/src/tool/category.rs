@@ -3,10 +3,11 @@
 
 use super::arguments::{at, give, name, offer, offer_indices, offer_text};
 use super::users::{Res, call};
-use super::{cvar, event, pvar};
+use super::{cvar, event, pvar, pvar_list};
 use crate::call::memory::{Out, Text};
 use crate::constants::*;
 use core::ffi::{c_char, c_int};
+use core::ops::Range;
 
 struct Category {
     name: String,
@@ -26,11 +27,9 @@ struct Categories {
 impl Categories {
     fn now() -> Categories {
         let mut all = Categories { list: Vec::new(), stamp: 0 };
-        for (i, v) in pvar::all().iter().enumerate() {
-            let (framework, component) = v.category.split_once('_').unwrap_or((v.category, ""));
-            let place = all.place(framework, component);
-            all.list[place].pvars.push(i);
-        }
+        let pvars = pvar_list::all();
+        let fixed = pvars.len() - pvars.iter().filter(|v| v.source == pvar::ValueSource::Algorithm).count();
+        all.add_pvars(pvars, 0..fixed);
         for (i, t) in event::TYPES.iter().enumerate() {
             let place = all.place(t.category, "");
             all.list[place].events.push(i);
@@ -44,7 +43,19 @@ impl Categories {
             let place = all.place(framework, component);
             all.list[place].cvars.push(i);
         }
+        // Behind all others, since they are added when MPI starts.
+        all.add_pvars(pvars, fixed..pvars.len());
+        all.stamp += pvars.len();
         all
+    }
+
+    fn add_pvars(&mut self, pvars: &[pvar::Variable], which: Range<usize>) {
+        for i in which {
+            let category = &*pvars[i].category;
+            let (framework, component) = category.split_once('_').unwrap_or((category, ""));
+            let place = self.place(framework, component);
+            self.list[place].pvars.push(i);
+        }
     }
 
     /// The place of a category; it is made where it is missing, and the one above it, too.

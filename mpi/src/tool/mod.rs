@@ -12,7 +12,7 @@
 //! thread at any time; the locks here are leaves of this module, none is alive when a callback of the user
 //! runs.
 //!
-//! Map: `users` (when the interface is in use), `arguments`, `handles` · `cvar` (control variables) · `pvar`,
+//! Map: `users` (when the interface is in use), `arguments`, `handles` · `cvar` (control variables) · `pvar_list`, `pvar`,
 //! `window_pvar` (which performance variables there are, and where their values come from), `session` (handles on
 //! them) · `category` · `enumeration` · `event` (types, sources, delivery), `event_calls` (their functions).
 
@@ -24,6 +24,7 @@ pub mod event;
 mod event_calls;
 mod handles;
 mod pvar;
+mod pvar_list;
 mod session;
 mod users;
 mod window_pvar;

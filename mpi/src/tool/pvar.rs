@@ -12,20 +12,20 @@
 //! | `rcache_base_…` | the registration cache | always counted, in words of what is used anyway |
 //! | `runtime_waits_…` | the list of waiting threads, words of each thread's context | where a thread is about to sleep, where a wait ends |
 //! | `runtime_files_…` | words of the instance | always counted, for each open and each list of pieces |
+//! | `coll_…` | the runtime's counters of algorithms, words of the instance, once components are open (`pvar_list`) | counted from the first start of a handle on |
 //! | `runtime_thread_level` | the instance | none |
 //!
 //! Where Open MPI has a variable of the same meaning it has the same name.
 
-use super::arguments::{at, give, name, offer, offer_text, verbosity};
 use super::enumeration;
-use super::users::{Res, call, instance};
+use super::users::{Res, instance};
 use super::window_pvar::{self, Count};
-use crate::call::memory::{Out, Text};
 use crate::constants::*;
-use core::ffi::{c_char, c_int};
+use core::ffi::c_int;
 use oxmpi_runtime::file::FileCounters;
 use oxmpi_runtime::{Communicator, CriCounts, OfComm, RegistrationCounts, WaitCounts, Window, spc};
-use std::sync::{OnceLock, Weak};
+use std::borrow::Cow;
+use std::sync::Weak;
 
 /// Where a value comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,6 +54,8 @@ pub enum ValueSource {
     /// One of [`FileCounters::named`].
     Files(usize),
     ThreadLevel,
+    /// Of the algorithm that the variable is named for.
+    Algorithm,
 }
 
 /// The kind of object that handles of a variable are bound to.
@@ -73,12 +75,12 @@ pub enum Object {
 }
 
 /// A variable.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Variable {
     pub name: String,
-    pub category: &'static str,
-    desc: String,
-    level: u32,
+    pub category: Cow<'static, str>,
+    pub desc: String,
+    pub level: u32,
     pub class: c_int,
     pub source: ValueSource,
     pub bound: Binding,
@@ -135,6 +137,9 @@ impl Variable {
             ValueSource::Waits(which) => instance.wait_counts().named()[which].1,
             ValueSource::Files(which) => instance.file_counters().named()[which].1,
             ValueSource::ThreadLevel => instance.level() as u64,
+            ValueSource::Algorithm => {
+                instance.algorithms_taken().find(|(name, _)| *name == self.name).map_or(0, |(_, taken)| taken)
+            }
             ValueSource::OutOfSequence => counts()?.out_of_sequence,
             ValueSource::OutOfSequenceNow => counts()?.out_of_sequence_now,
             ValueSource::OutOfSequenceMost => counts()?.most_out_of_sequence,
@@ -147,7 +152,7 @@ impl Variable {
         Ok(vec![one])
     }
 
-    fn enumtype(&self) -> usize {
+    pub fn enumtype(&self) -> usize {
         const LEVELS: [(c_int, &str); 4] = [
             (0, "MPI_THREAD_SINGLE"),
             (1, "MPI_THREAD_FUNNELED"),
@@ -166,38 +171,35 @@ impl Variable {
     }
 }
 
-/// All variables; their places are the indices.
-pub fn all() -> &'static [Variable] {
-    static ALL: OnceLock<Vec<Variable>> = OnceLock::new();
-    ALL.get_or_init(|| {
-        let mut all: Vec<Variable> = (0..spc::NAMES.len()).map(counter).collect();
-        all.extend(of_messages());
-        all.extend(of_communicators());
-        all.extend(of_cris());
-        all.extend(of_windows());
-        all.extend(of_registrations());
-        all.extend(of_waits());
-        all.extend(of_files());
-        all.push(Variable {
-            name: "runtime_thread_level".into(),
-            category: "runtime",
-            desc: "Level of thread support the library works at; it rises where sessions ask for more".into(),
-            level: 3,
-            class: MPI_T_PVAR_CLASS_STATE,
-            source: ValueSource::ThreadLevel,
-            bound: Binding::Nothing,
-            readonly: true,
-            continuous: true,
-        });
-        all
-    })
+/// The variables that are always there; their places are the indices.
+pub fn fixed() -> Vec<Variable> {
+    let mut all: Vec<Variable> = (0..spc::NAMES.len()).map(counter).collect();
+    all.extend(of_messages());
+    all.extend(of_communicators());
+    all.extend(of_cris());
+    all.extend(of_windows());
+    all.extend(of_registrations());
+    all.extend(of_waits());
+    all.extend(of_files());
+    all.push(Variable {
+        name: "runtime_thread_level".into(),
+        category: "runtime".into(),
+        desc: "Level of thread support the library works at; it rises where sessions ask for more".into(),
+        level: 3,
+        class: MPI_T_PVAR_CLASS_STATE,
+        source: ValueSource::ThreadLevel,
+        bound: Binding::Nothing,
+        readonly: true,
+        continuous: true,
+    });
+    all
 }
 
 fn counter(i: usize) -> Variable {
     let bytes = spc::NAMES[i].contains("BYTES");
     Variable {
         name: format!("runtime_spc_{}", spc::NAMES[i]),
-        category: "runtime_spc",
+        category: "runtime_spc".into(),
         desc: spc::DESCRIPTIONS[i].to_owned(),
         level: 4,
         class: if bytes { MPI_T_PVAR_CLASS_AGGREGATE } else { MPI_T_PVAR_CLASS_COUNTER },
@@ -231,7 +233,7 @@ fn of_communicators() -> impl Iterator<Item = Variable> {
     ];
     ROWS.into_iter().map(|(name, what, desc)| Variable {
         name: format!("runtime_comm_{name}"),
-        category: "runtime_comm",
+        category: "runtime_comm".into(),
         desc: format!("{desc}; an endpoint has a handle of its own"),
         level: 4,
         class: if name.starts_with("bytes") { MPI_T_PVAR_CLASS_AGGREGATE } else { MPI_T_PVAR_CLASS_COUNTER },
@@ -253,7 +255,7 @@ fn of_cris() -> impl Iterator<Item = Variable> {
     let names = CriCounts::default().named().map(|(name, _)| name);
     names.into_iter().zip(WHAT).enumerate().map(|(i, (name, what))| Variable {
         name: name.into(),
-        category: "runtime_cri",
+        category: "runtime_cri".into(),
         desc: what.into(),
         level: 7,
         class: MPI_T_PVAR_CLASS_COUNTER,
@@ -277,7 +279,7 @@ fn of_files() -> impl Iterator<Item = Variable> {
     let names = FileCounters::default().named().map(|(name, _)| name);
     names.into_iter().zip(WHAT).enumerate().map(|(i, (name, what))| Variable {
         name: name.into(),
-        category: "runtime",
+        category: "runtime".into(),
         desc: what.into(),
         level: 4,
         class: if name.contains("bytes") { MPI_T_PVAR_CLASS_AGGREGATE } else { MPI_T_PVAR_CLASS_COUNTER },
@@ -301,7 +303,7 @@ fn of_waits() -> impl Iterator<Item = Variable> {
     let names = WaitCounts::default().named().map(|(name, _)| name);
     names.into_iter().zip(WHAT).enumerate().map(|(i, (name, what))| Variable {
         name: name.into(),
-        category: "runtime",
+        category: "runtime".into(),
         desc: what.into(),
         level: 7,
         class: MPI_T_PVAR_CLASS_COUNTER,
@@ -315,7 +317,7 @@ fn of_waits() -> impl Iterator<Item = Variable> {
 fn of_windows() -> impl Iterator<Item = Variable> {
     window_pvar::ROWS.into_iter().map(|(name, count, desc)| Variable {
         name: name.into(),
-        category: "osc",
+        category: "osc".into(),
         desc: desc.into(),
         level: 4,
         class: MPI_T_PVAR_CLASS_COUNTER,
@@ -343,7 +345,7 @@ fn of_registrations() -> impl Iterator<Item = Variable> {
         let level = i >= 6;
         Variable {
             name: name.into(),
-            category: "rcache_base",
+            category: "rcache_base".into(),
             desc: what.into(),
             level: 5,
             class: if level { MPI_T_PVAR_CLASS_LEVEL } else { MPI_T_PVAR_CLASS_COUNTER },
@@ -444,7 +446,7 @@ fn of_messages() -> Vec<Variable> {
         let of_comm = name.starts_with("pml_");
         Variable {
             name: name.into(),
-            category: if of_comm { "pml_ob1" } else { "runtime_spc" },
+            category: if of_comm { "pml_ob1" } else { "runtime_spc" }.into(),
             desc: desc.into(),
             level: 4,
             class,
@@ -457,46 +459,6 @@ fn of_messages() -> Vec<Variable> {
     made.collect()
 }
 
-mpi_fn! {
-    fn MPI_T_pvar_get_num(num_pvar: Out<c_int>) -> c_int {
-        call(|| give(num_pvar, all().len() as c_int))
-    }
-}
-mpi_fn! {
-    fn MPI_T_pvar_get_info(pvar_index: c_int, name: Out<c_char>, name_len: Out<c_int>, verbosity_: Out<c_int>, var_class: Out<c_int>, datatype: Out<usize>, enumtype: Out<usize>, desc: Out<c_char>, desc_len: Out<c_int>, bind: Out<c_int>, readonly: Out<c_int>, continuous: Out<c_int>, atomic: Out<c_int>) -> c_int {
-        call(|| {
-            let v = at(all(), pvar_index)?;
-            // SAFETY: the standard has `name_len` say the room at `name`.
-            unsafe { offer_text(name, name_len, &v.name) };
-            offer(verbosity_, verbosity(v.level));
-            offer(var_class, v.class);
-            offer(datatype, if v.is_int() { MPI_INT } else { MPI_UNSIGNED_LONG_LONG });
-            offer(enumtype, v.enumtype());
-            // SAFETY: the standard has `desc_len` say the room at `desc`.
-            unsafe { offer_text(desc, desc_len, &v.desc) };
-            offer(bind, match v.bound {
-                Binding::Nothing => MPI_T_BIND_NO_OBJECT,
-                Binding::Comm => MPI_T_BIND_MPI_COMM,
-                Binding::Win => MPI_T_BIND_MPI_WIN,
-            });
-            offer(readonly, v.readonly.into());
-            offer(continuous, v.continuous.into());
-            // A reset is a matter of the handle, so reading and resetting is one step.
-            offer(atomic, (!v.readonly).into());
-            Ok(())
-        })
-    }
-}
-mpi_fn! {
-    fn MPI_T_pvar_get_index(name_: Text, var_class: c_int, pvar_index: Out<c_int>) -> c_int {
-        call(|| {
-            let wanted = name(name_)?;
-            let found = all().iter().position(|v| v.name == wanted && v.class == var_class);
-            give(pvar_index, found.ok_or(MPI_T_ERR_INVALID_NAME)? as c_int)
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -504,10 +466,11 @@ mod tests {
 
     #[test]
     fn names_are_different_and_marks_cannot_be_reset() {
-        let names: HashSet<&str> = all().iter().map(|v| v.name.as_str()).collect();
-        assert_eq!(names.len(), all().len());
+        let fixed = fixed();
+        let names: HashSet<&str> = fixed.iter().map(|v| v.name.as_str()).collect();
+        assert_eq!(names.len(), fixed.len());
         assert!(names.contains("runtime_spc_OMPI_SPC_SEND"));
-        for v in all() {
+        for v in &fixed {
             assert_eq!(v.readonly, !v.counts(), "{}", v.name);
             assert!(v.continuous || v.counts(), "{}", v.name);
         }

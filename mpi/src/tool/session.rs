@@ -7,7 +7,8 @@
 
 use super::arguments::{at, give, offer};
 use super::handles::Handles;
-use super::pvar::{Binding, Object, ValueSource, Variable, all};
+use super::pvar::{Binding, Object, ValueSource, Variable};
+use super::pvar_list::all;
 use super::users::{Res, call, instance};
 use super::window_pvar::Count;
 use crate::call::counting;
@@ -111,7 +112,9 @@ impl Handle {
 
     fn asks(&self) -> Option<OnDemandCount> {
         match self.variable.source {
-            ValueSource::Counter(_) | ValueSource::Window(Count::Calls(_)) => Some(OnDemandCount::Calls),
+            ValueSource::Counter(_) | ValueSource::Algorithm | ValueSource::Window(Count::Calls(_)) => {
+                Some(OnDemandCount::Calls)
+            }
             ValueSource::Comm(_) => Some(OnDemandCount::OfComm),
             ValueSource::MatchTime => Some(OnDemandCount::MatchTime),
             _ => None,

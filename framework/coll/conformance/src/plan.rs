@@ -7,7 +7,7 @@ use crate::args::Args;
 use crate::messages::line;
 use crate::net::{Elements, Line};
 use crate::nodes::{self, wait_for_word};
-use crate::services::SERVICES;
+use crate::services::{self, SERVICES};
 use crate::view::View;
 use core::cell::RefCell;
 use core::ffi::c_void;
@@ -215,6 +215,7 @@ const RECORDING: CollServices = CollServices {
     call,
     send_failure,
     extend,
+    took,
     ..SERVICES
 };
 
@@ -451,6 +452,10 @@ extern "C" fn wait_word(comm: *const CollComm, word: *const WakingWord, value: u
     let real = real(comm);
     // SAFETY: the component's word.
     note(comm, move || wait_for_word(&View::of(real).net, unsafe { &*word }, value))
+}
+
+extern "C" fn took(comm: *const CollComm, component: StrRef, algorithm: u32) -> Status {
+    services::took(real(comm), component, algorithm)
 }
 
 extern "C" fn wake_word(comm: *const CollComm, word: *const WakingWord) -> Status {

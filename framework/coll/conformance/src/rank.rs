@@ -64,7 +64,16 @@ impl Rank<'_> {
         }
         let function = which(self.table).expect("the check needs it");
         match self.prepare() {
-            Status::OK => function(self.module, self.comm, &args.raw()),
+            Status::OK => {
+                let view = View::of(self.comm);
+                let before = view.told();
+                let status = function(self.module, self.comm, &args.raw());
+                if view.told() > before + 1 {
+                    self.net
+                        .violation(format!("one collective has told {} algorithms", view.told() - before));
+                }
+                status
+            }
             status => status,
         }
     }

@@ -44,6 +44,7 @@ pub const SERVICES: CollServices = CollServices {
     send_failure: messages::send_failure,
     extend: in_plans::extend,
     call_lost,
+    took,
 };
 
 mod in_plans {
@@ -162,6 +163,11 @@ extern "C" fn call_lost(comm: *const CollComm, which: u32, args: *const CollArgs
     let status = call(comm, which, args);
     view.set_lost(Status::OK);
     status
+}
+
+/// A component's word on its algorithm, which has to be one of its list.
+pub extern "C" fn took(comm: *const CollComm, component: StrRef, algorithm: u32) -> Status {
+    View::of(comm).took(text(component), algorithm)
 }
 
 /// A collective by its number.

@@ -30,6 +30,9 @@ pub struct View {
     /// Collective services called so far: alike in all ranks.
     pub calls: AtomicU64,
     plans: AtomicU64,
+    /// Algorithms of the component that serves it, and how often it has told one.
+    algorithms: usize,
+    told: AtomicU64,
     #[allow(clippy::vec_box, reason = "their addresses are handed out")]
     pub parts: Mutex<Vec<Box<View>>>,
     /// Of a part.
@@ -80,6 +83,8 @@ impl View {
             lost: AtomicI32::new(Status::OK.0),
             calls: AtomicU64::new(0),
             plans: AtomicU64::new(0),
+            algorithms: opened.module.algorithms.len,
+            told: AtomicU64::new(0),
             parts: Mutex::default(),
             part_component: None,
         }
@@ -91,6 +96,24 @@ impl View {
     }
     pub fn set_lost(&self, error: Status) {
         self.lost.store(error.0, Ordering::Relaxed);
+    }
+
+    /// Notes the algorithm that a component tells.
+    pub fn took(&self, component: &str, algorithm: u32) -> Status {
+        let is_own = self.part_component.is_some() || component == self.name;
+        if !is_own || algorithm as usize >= self.algorithms {
+            self.violation(format!(
+                "tells algorithm {algorithm} of {component}, which has {} of them",
+                self.algorithms
+            ));
+            return Status::BAD_PARAM;
+        }
+        self.told.fetch_add(1, Ordering::Relaxed);
+        Status::OK
+    }
+    /// How often an algorithm was told.
+    pub fn told(&self) -> u64 {
+        self.told.load(Ordering::Relaxed)
     }
 
     /// The view behind a communicator that a component passes on.

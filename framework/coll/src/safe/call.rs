@@ -105,6 +105,12 @@ impl<'a> Call<'a> {
         self.comm.rank
     }
 
+    /// Tells tools that this call goes by an algorithm: its number in the list of the component of that name ([`Coll::ALGORITHMS`](crate::Coll::ALGORITHMS)). To be told once for a
+    /// call.
+    pub fn tell_algorithm(&self, component: &'static str, algorithm: u32) {
+        self.services.tell_algorithm(self.comm, component, algorithm);
+    }
+
     /// Ranks of the communicator.
     pub fn num_ranks(&self) -> u32 {
         self.comm.num_ranks

@@ -233,6 +233,7 @@ not_here! {
     call(u32, *const CollArgs);
     send_failure(u32, i32, Status, *mut *mut RequestHeader);
     call_lost(u32, *const CollArgs, Status);
+    took(StrRef, u32);
     place(u32, *mut Place);
 }
 
@@ -264,6 +265,7 @@ pub const SERVICES: CollServices = CollServices {
     send_failure,
     extend,
     call_lost,
+    took,
 };
 
 extern "C" fn transfer(

@@ -10,9 +10,10 @@
 //!
 //! Things that a component can lack in one rank alone are found out when they are first needed, and agreed on by all.
 //!
-//! Map: `stack` (asked) · `choice` (laid over one another, given back) · `preparing` (agreed on at first use) · `calls` (run, plan) · `services` (what components may ask of the host) with `parts` (nodes, parts of a communicator)
+//! Map: `stack` (asked) · `choice` (laid over one another, given back) · `preparing` (agreed on at first use) · `calls` (run, plan) · `algorithms` (counted) · `services` (what components may ask of the host) with `parts` (nodes, parts of a communicator)
 //! and `in_plans_only` · `slot` (which collective). A stack gets the table of services from the instance, so nothing here calls up.
 
+mod algorithms;
 mod calls;
 mod choice;
 mod in_plans_only;

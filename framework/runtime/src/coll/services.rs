@@ -8,7 +8,7 @@ use crate::request::Header;
 use crate::spc::Counter;
 use oxmpi_coll::{CollComm, CollServices};
 use oxmpi_datatype::TypeDesc;
-use oxmpi_mca::{MsgStatus, RequestHeader, Status};
+use oxmpi_mca::{MsgStatus, RequestHeader, Status, StrRef};
 use std::ptr::null_mut;
 
 /// The services that components get for calls outside of a plan.
@@ -39,6 +39,7 @@ pub(crate) const SERVICES: &CollServices = &CollServices {
     send_failure,
     extend: in_plans_only::extend,
     call_lost: parts::call_lost,
+    took,
 };
 
 /// The communicator a component got in `run`, and the way in of its call.
@@ -197,6 +198,13 @@ extern "C" fn send_failure(
 ) -> Status {
     let (c, mut entry) = at!(comm);
     hand_out!(rank(dst).and_then(|dst| c.isend_failure(&mut entry, Envelope::new(dst, tag), error)), out)
+}
+
+/// Component service: counts a collective by its algorithm, if counting is asked for.
+extern "C" fn took(comm: *const CollComm, component: StrRef, algorithm: u32) -> Status {
+    // SAFETY: the component passes on what `run` gave it; `comm` is the communicator of the call.
+    let c = unsafe { &*((*comm).comm as *const Communicator) };
+    c.note_algorithm(component, algorithm)
 }
 
 /// Component service: waits for `n` requests (null ones are skipped), releases them and sets them to null. Answers the

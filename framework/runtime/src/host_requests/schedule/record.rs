@@ -125,6 +125,7 @@ const SERVICES: &CollServices = &CollServices {
     send_failure,
     extend: note_extend,
     call_lost,
+    took,
 };
 
 /// The plan that is being made, and whether this is the local group's communicator.
@@ -462,4 +463,12 @@ extern "C" fn send_failure(
 /// Planning service: refused, as `call` is.
 extern "C" fn call_lost(_: *const CollComm, _: u32, _: *const CollArgs, _: Status) -> Status {
     Status::NOT_SUPPORTED
+}
+
+/// Planning service: counts a plan by its algorithm, if counting is asked for.
+extern "C" fn took(comm: *const CollComm, component: StrRef, algorithm: u32) -> Status {
+    // SAFETY: what `plan` gave the component, whose communicator is there while it plans.
+    let recorder = unsafe { &*(*comm).comm.cast::<Recorder>() };
+    // SAFETY: as above.
+    unsafe { &*recorder.comm }.note_algorithm(component, algorithm)
 }

@@ -1,6 +1,6 @@
 //! Services of the host around transports: which reach a process, and registered memory.
 
-use crate::table::{BtlHandle, Endpoint, RegHandle};
+use crate::table::{BtlHandle, Endpoint, Listener, RegHandle};
 use core::ffi::c_void;
 use oxmpi_mca::{SliceRef, Status};
 
@@ -90,12 +90,26 @@ pub struct BtlServices {
     /// Undoes `acquire` where no access of a peer's can be under way any more: peers that keep the handle may reach the memory
     /// behind this. Undoes `register` as `deregister` does, and fails as that. May be called with a CRI held.
     pub release: extern "C" fn(*mut c_void, *const BtlHandle, *const Registration) -> Status,
+    /// Has a function carry out what peers ask at a registration ([`LIST_ASK`](crate::LIST_ASK)), until that is given back: it is not called behind
+    /// that, and `ctx` stays until then. Once for each registration. NOT_SUPPORTED: the module has not [`cap::ASK`](crate::cap::ASK).
+    pub listen: unsafe extern "C" fn(
+        *mut c_void,
+        *const BtlHandle,
+        *const Registration,
+        listener: Listener,
+        ctx: *mut c_void,
+    ) -> Status,
 }
 
 impl BtlServices {
     /// True where the host is new enough for `acquire` and `release` (contract 2.1).
     #[inline]
     pub fn keeps(&self) -> bool {
+        self.size as usize >= core::mem::offset_of!(BtlServices, listen)
+    }
+    /// True where the host is new enough for `listen`.
+    #[inline]
+    pub fn listens(&self) -> bool {
         self.size as usize >= core::mem::size_of::<BtlServices>()
     }
 }
@@ -103,5 +117,5 @@ impl BtlServices {
 const _: () = {
     assert!(core::mem::size_of::<Reach>() == 24);
     assert!(core::mem::size_of::<Registration>() == 32);
-    assert!(core::mem::size_of::<BtlServices>() == 56);
+    assert!(core::mem::size_of::<BtlServices>() == 64);
 };

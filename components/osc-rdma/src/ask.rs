@@ -215,7 +215,8 @@ mod tests {
         for _ in 0..20_000 {
             let bytes: Vec<u8> = (0..40)
                 .map(|_| {
-                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                    state =
+                        state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                     (state >> 56) as u8 & if state >> 40 & 3 == 0 { 0xff } else { 3 }
                 })
                 .collect();

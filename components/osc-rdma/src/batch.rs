@@ -8,7 +8,7 @@
 
 use crate::order::{Ending, Touch};
 use crate::writes::{Kind, Places};
-use oxmpi_btl::{LIST_ENTRY, LIST_PUT};
+use oxmpi_btl::{LIST_ASK, LIST_ENTRY, LIST_PUT};
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{CriGuard, OfCri};
 use oxmpi_osc_support::Address;
@@ -40,8 +40,10 @@ pub struct Member {
     pub op: u32,
     pub flags: u32,
     pub compare: u64,
-    /// Address of what it is about; of what is asked, in the question.
+    /// Address of what it is about; 0 of what is asked, where the question says that.
     pub remote: u64,
+    /// What it writes at the target, as one place with all that lies between, and how; `None`: it reads alone.
+    pub writes: Option<(Kind, u64, u64)>,
     /// Memory of the program's for its result, and how many bytes, if it has one.
     pub result: Option<(Address<u8>, usize)>,
     /// Where its bytes are in the batch, which [`Batch::add`] finds, and how many.
@@ -50,9 +52,16 @@ pub struct Member {
 }
 
 impl Member {
-    /// Of so many bytes of data, without a result.
+    /// Of so many bytes of data, which are as many at the target, without a result.
     pub fn new(op: u32, remote: u64, len: usize) -> Member {
-        Member { op, flags: 0, compare: 0, remote, result: None, at: 0, len }
+        let kind = if op == LIST_PUT { Kind::TRANSFER } else { Kind::ACCUMULATE };
+        let writes = Some((kind, remote, len as u64));
+        Member { op, flags: 0, compare: 0, remote, writes, result: None, at: 0, len }
+    }
+
+    /// A question of so many bytes, which has nothing written, without an answer.
+    pub fn ask(len: usize) -> Member {
+        Member { writes: None, ..Member::new(LIST_ASK, 0, len) }
     }
 }
 
@@ -159,15 +168,13 @@ impl Members {
 
     /// Addresses and lengths of what is written at the target.
     fn writes(&self) -> impl Iterator<Item = (u64, u64)> {
-        self.all.iter().filter(|member| member.remote != 0).map(|member| (member.remote, member.len as u64))
+        self.all.iter().filter_map(|member| member.writes).map(|(_, at, len)| (at, len))
     }
 
     /// The same of one kind.
     pub fn places(&self, kind: Kind) -> impl Iterator<Item = (u64, u64)> {
-        let of = move |member: &&Member| {
-            member.remote != 0 && (kind == Kind::TRANSFER) == (member.op == LIST_PUT)
-        };
-        self.all.iter().filter(of).map(|member| (member.remote, member.len as u64))
+        let writes = self.all.iter().filter_map(|member| member.writes);
+        writes.filter(move |write| write.0 == kind).map(|(_, at, len)| (at, len))
     }
 
     /// The bytes of an operation.
@@ -179,6 +186,7 @@ impl Members {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::layout::Block;
     use oxmpi_btl::amo;
 
     fn held<'a>() -> CriGuard<'a> {
@@ -223,18 +231,29 @@ mod tests {
         assert!(batch.add(&mut held, add, Some(touch), 1000).is_some() && !batch.has_results());
         assert!(batch.add(&mut held, Member { result, ..add }, Some(touch), 1000).is_some());
         assert!(batch.has_results());
+        let asked = Member { writes: Some((Kind::ACCUMULATE, 32, 100)), ..Member::ask(20) };
+        assert!(batch.add(&mut held, asked, None, 1000).is_some());
+        assert!(batch.add(&mut held, Member::ask(20), None, 1000).is_some());
+        let meets =
+            |held: &mut CriGuard<'_>, at| batch.meets(held, &Places::of(&[Block { at, len: 1, packed: 0 }]));
+        assert!(
+            meets(&mut held, 16) && meets(&mut held, 131) && !meets(&mut held, 132) && !meets(&mut held, 0)
+        );
         let taken = batch.take(&mut held);
         let mut due = Ending::from(touch);
         due.add(touch);
         assert_eq!((taken.results(), taken.ordered), (8, due));
         assert!(!taken.are_puts_apart(), "not puts alone");
         assert_eq!(taken.places(Kind::TRANSFER).collect::<Vec<_>>(), [(16, 8)]);
-        assert_eq!(taken.places(Kind::ACCUMULATE).collect::<Vec<_>>(), [(8, 4), (8, 4)]);
+        assert_eq!(taken.places(Kind::ACCUMULATE).collect::<Vec<_>>(), [(8, 4), (8, 4), (32, 100)]);
         batch.give_back(&mut held, taken);
         let again = batch.take(&mut held);
         assert!(again.results() == 0 && again.ordered.is_empty() && again.all().is_empty());
         let long = Some((Address::NULL, 101));
-        assert!(batch.add(&mut held, Member { result: long, ..add }, None, 100).is_none(), "no room in the answer");
+        assert!(
+            batch.add(&mut held, Member { result: long, ..add }, None, 100).is_none(),
+            "no room in the answer"
+        );
     }
 
     #[test]

@@ -292,10 +292,14 @@ mod tests {
     #[test]
     fn types_have_the_operations_that_the_standard_gives_them() {
         let there = |code, base| Update::new(code, base).is_ok_and(|update| update.is_there());
-        for (code, base) in [(op::SUM, Base::C64), (op::PROD, Base::I16), (op::REPLACE, Base::BYTE), (op::NO_OP, Base::F64)] {
+        for (code, base) in
+            [(op::SUM, Base::C64), (op::PROD, Base::I16), (op::REPLACE, Base::BYTE), (op::NO_OP, Base::F64)]
+        {
             assert!(there(code, base), "{code}");
         }
-        for (code, base) in [(op::BAND, Base::F64), (op::MAX, Base::C32), (99, Base::I32), (op::USER, Base::I32)] {
+        for (code, base) in
+            [(op::BAND, Base::F64), (op::MAX, Base::C32), (99, Base::I32), (op::USER, Base::I32)]
+        {
             assert!(!there(code, base), "{code}");
         }
         assert!(!there(op::SUM, Base(12345)));

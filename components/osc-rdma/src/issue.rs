@@ -289,8 +289,9 @@ impl<'a> SentBatch<'a> {
             Ok(local) => {
                 self.results = Some(Results::of(&local));
                 op.local = Some(local);
-                op.final_step =
-                    FinalStep::scatter(self.members.all().iter().filter_map(|member| member.result).collect());
+                op.final_step = FinalStep::scatter(
+                    self.members.all().iter().filter_map(|member| member.result).collect(),
+                );
             }
             Err(status) => self.failed = status,
         }

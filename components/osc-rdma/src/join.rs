@@ -107,7 +107,7 @@ impl Call<'_> {
         ask::write(Deed::Read, &[Block { at, len, packed: 0 }], &mut question);
         // SAFETY: the sink's data, which is written by the operation until that is complete.
         let result = Some((unsafe { Address::of(to) }, len as usize));
-        let member = Member { compare: len, result, ..Member::new(LIST_ASK, 0, question.len()) };
+        let member = Member { compare: len, result, ..Member::ask(question.len()) };
         self.join(route, ctx, member, None, |to| to.copy_from_slice(&question));
         Ok(true)
     }
@@ -125,10 +125,13 @@ impl Call<'_> {
         let result = match task.result.map(|result| (result.one_block(), result.bytes())) {
             None => None,
             // SAFETY: the sink's data, which is written by the operation until that is complete.
-            Some((Some(at), room)) if room >= task.len => Some((unsafe { Address::of(at) }, task.len as usize)),
+            Some((Some(at), room)) if room >= task.len => {
+                Some((unsafe { Address::of(at) }, task.len as usize))
+            }
             Some(_) => return Ok(false),
         };
-        let (mut question, len) = (Vec::new(), task.len as usize);
+        let (mut question, len, ctx) = (Vec::new(), task.len as usize, self.context(link));
+        let touch = task.touch().in_line(ctx);
         let amo = update.amo().filter(|(amo, kind)| link.has_atomic(amo.op, *kind) && task.blocks.len() == 1);
         let member = match amo {
             Some((amo, _)) => {
@@ -142,15 +145,14 @@ impl Call<'_> {
                     question.extend_from_slice(input.bytes(0, task.len));
                 }
                 let answer = result.map_or(0, |_| task.len);
-                Member { compare: answer, result, ..Member::new(LIST_ASK, 0, question.len()) }
+                let writes = Some((Kind::ACCUMULATE, touch.first, touch.end - touch.first));
+                Member { compare: answer, writes, result, ..Member::ask(question.len()) }
             }
         };
         if link.lists < LIST_ENTRY + member.len.next_multiple_of(8) as u64 {
             return Ok(false);
         }
-        let ctx = self.context(link);
         self.wait_for_writes(route, Kind::ACCUMULATE, Some(ctx), &task.blocks)?;
-        let touch = task.touch().in_line(ctx);
         self.wait_for_order(task.peer, touch)?;
         self.join(route, ctx, member, Some(touch), |to| match (&task.input, member.op) {
             (_, LIST_ASK) => to.copy_from_slice(&question),

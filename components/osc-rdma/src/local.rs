@@ -101,7 +101,9 @@ impl Registered {
             return Ok(());
         }
         // SAFETY: the registration is there; the rest is the caller's promise.
-        unsafe { (table.listen)(table.instance, self.btl, self.registration.get(), listener, ctx) }.ok().map(|_| ())
+        unsafe { (table.listen)(table.instance, self.btl, self.registration.get(), listener, ctx) }
+            .ok()
+            .map(|_| ())
     }
 
     pub fn handle(&self) -> *const RegHandle {

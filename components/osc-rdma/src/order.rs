@@ -220,7 +220,8 @@ mod tests {
     #[test]
     fn what_has_no_byte_in_common_is_not_ordered() {
         let ordered = Ordered::default();
-        let begin = |at, line| ordered.begin(Touch::BOTH.at([(at, 8)].into_iter()).in_line(line), ordering::ALL);
+        let begin =
+            |at, line| ordered.begin(Touch::BOTH.at([(at, 8)].into_iter()).in_line(line), ordering::ALL);
         assert!(begin(100, 0) && begin(108, 1) && begin(120, 2));
         assert!(!begin(107, 3) && !begin(127, 3) && begin(92, 3));
         assert!(!begin(100, 1), "of another line");

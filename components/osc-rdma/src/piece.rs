@@ -201,7 +201,11 @@ impl<'p> Entry<'p> {
     }
 
     /// What the rank's listener is asked, and where its answer of so many bytes goes in local memory, if it has any.
-    pub fn ask(registration: &'p RemoteRegistration, data: &'p [u8], answer: Option<(u64, u64)>) -> Entry<'p> {
+    pub fn ask(
+        registration: &'p RemoteRegistration,
+        data: &'p [u8],
+        answer: Option<(u64, u64)>,
+    ) -> Entry<'p> {
         let (result, compare) = (answer.map(|(at, _)| at), answer.map_or(0, |(_, len)| len));
         Entry { compare, result, ..Entry::new(LIST_ASK, 0, registration, data) }
     }
@@ -233,7 +237,9 @@ impl<'p> Entries<'p> {
         let len = entry.data.len() as u64;
         let fetched = if entry.op == LIST_ASK { entry.compare } else { len };
         let result = entry.result.map(|at| match self.results {
-            Some(Results { at: local, len, handle }) if at.checked_add(fetched).is_some_and(|end| end <= len) => {
+            Some(Results { at: local, len, handle })
+                if at.checked_add(fetched).is_some_and(|end| end <= len) =>
+            {
                 (local.wrapping_add(at as usize), handle)
             }
             _ => panic!("the result of an entry is not in local memory"),
@@ -272,7 +278,10 @@ impl<'p> Entries<'p> {
     /// Panics unless results go to this memory, or nowhere.
     fn check(&self, local: Option<&Local>) {
         if let Some(results) = self.results {
-            assert!(local.is_some_and(|local| local.at() == results.at), "results go to the operation's memory");
+            assert!(
+                local.is_some_and(|local| local.at() == results.at),
+                "results go to the operation's memory"
+            );
         }
     }
 }

@@ -49,7 +49,8 @@ impl Served {
             Deed::Update { code, base } => {
                 let update = Update::new(code, Base(base))?;
                 let operands = if code == op::NO_OP { 0 } else { asked.len() };
-                let fits = asked.len().is_multiple_of(update.width) && asked.operands.len() as u64 == operands;
+                let fits =
+                    asked.len().is_multiple_of(update.width) && asked.operands.len() as u64 == operands;
                 if !fits || !update.is_there() {
                     return Err(Status::BAD_PARAM);
                 }
@@ -171,7 +172,11 @@ pub unsafe extern "C" fn serve(served: *mut c_void, ask: *const AskDesc) -> Stat
     let (data, answer): (&[u8], &mut [u8]) = unsafe {
         (
             if *len == 0 { &[] } else { core::slice::from_raw_parts(*data, *len as usize) },
-            if *answer_len == 0 { &mut [] } else { core::slice::from_raw_parts_mut(*answer, *answer_len as usize) },
+            if *answer_len == 0 {
+                &mut []
+            } else {
+                core::slice::from_raw_parts_mut(*answer, *answer_len as usize)
+            },
         )
     };
     // Bytes that are sent or answered; MPI_NO_OP without an answer does nothing.
@@ -208,11 +213,17 @@ mod tests {
         }
 
         fn at(&self, offset: u64) -> u64 {
-            self.memory.as_ptr().addr() as u64 + offset
+            (self.memory.as_ptr().addr() as u64).wrapping_add(offset)
         }
 
         /// Places by offset and length.
-        fn ask(&self, deed: Deed, places: &[(u64, u64)], operands: &[u8], answer: usize) -> (Status, Vec<u8>) {
+        fn ask(
+            &self,
+            deed: Deed,
+            places: &[(u64, u64)],
+            operands: &[u8],
+            answer: usize,
+        ) -> (Status, Vec<u8>) {
             let mut packed = 0;
             let block = |&(at, len): &(u64, u64)| {
                 packed += len;
@@ -262,7 +273,8 @@ mod tests {
             assert_eq!((status, old), (Status::OK, bytes([20, 30, 40])));
             let shorts: Vec<u8> = [1u16, 2, 3].iter().flat_map(|n| n.to_ne_bytes()).collect();
             // One of them in two blocks.
-            let (status, _) = window.ask(update(op::SUM, Base::U16), &[(32, 2), (34, 1), (35, 3)], &shorts, 0);
+            let (status, _) =
+                window.ask(update(op::SUM, Base::U16), &[(32, 2), (34, 1), (35, 3)], &shorts, 0);
             assert_eq!((status, window.now()[4]), (Status::OK, 11 | 2 << 16 | 3 << 32));
             assert_eq!(window.word.load(Ordering::SeqCst), 0, "given back");
         }
@@ -272,7 +284,8 @@ mod tests {
     fn one_element_is_compared_and_swapped() {
         let window = Window::new(false, false);
         let swap = |at, width: u64, compare: u64, new: u64| {
-            let operands = [&compare.to_ne_bytes()[..width as usize], &new.to_ne_bytes()[..width as usize]].concat();
+            let operands =
+                [&compare.to_ne_bytes()[..width as usize], &new.to_ne_bytes()[..width as usize]].concat();
             let base = if width == 8 { Base::U64 } else { Base::U16 };
             window.ask(Deed::Swap { base: base.0 }, &[(at, width)], &operands, width as usize)
         };
@@ -280,7 +293,7 @@ mod tests {
         assert_eq!(swap(0, 8, 10, 78), (Status::OK, bytes([77])));
         assert_eq!(swap(8, 2, 10, 5), (Status::OK, vec![10, 0]));
         assert_eq!(swap(20, 8, 10 << 32, 5), (Status::OK, bytes([10 << 32])), "in no natural place");
-        assert_eq!(window.now()[..4], [77, 5, 5 << 32, 0]);
+        assert_eq!(window.now()[..4], [77, 5, 10 | 5 << 32, 0]);
     }
 
     #[test]
@@ -311,7 +324,11 @@ mod tests {
     fn memory_that_is_not_there_is_refused() {
         let window = Window::new(false, false);
         for places in [&[(60, 8)][..], &[(0, 8), (64, 1)], &[(u64::MAX - 7, 8)], &[(1 << 62, 4)]] {
-            assert_eq!(window.ask(Deed::Read, places, &[], places.len() * 8).0, Status::RMA_RANGE, "{places:?}");
+            assert_eq!(
+                window.ask(Deed::Read, places, &[], places.len() * 8).0,
+                Status::RMA_RANGE,
+                "{places:?}"
+            );
         }
         // SAFETY: memory behind it is not touched before it is taken back.
         unsafe { window.served.add(window.at(64), 8) };
@@ -328,7 +345,11 @@ mod tests {
         let window = Window::new(false, false);
         let sum = update(op::SUM, Base::U64);
         let refused = |deed, places: &[(u64, u64)], operands: &[u8], answer| {
-            assert_eq!(window.ask(deed, places, operands, answer).0, Status::BAD_PARAM, "{deed:?} {places:?}");
+            assert_eq!(
+                window.ask(deed, places, operands, answer).0,
+                Status::BAD_PARAM,
+                "{deed:?} {places:?}"
+            );
         };
         refused(sum, &[(0, 8)], &bytes([1, 2]), 0);
         refused(sum, &[(0, 16)], &bytes([1]), 0);

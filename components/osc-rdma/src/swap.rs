@@ -48,9 +48,7 @@ impl Call<'_> {
             let touch = Touch::BOTH.at([(at, width as u64)].into_iter());
             self.wait_for_order(peer, touch)?;
             peer.ordered.end(touch.into());
-            if !by_atomic
-                && let Some(old) = self.ask_swap(there.route, place, dtype.base, [compare, new])?
-            {
+            if !by_atomic && let Some(old) = self.ask_swap(there.route, place, dtype.base, [compare, new])? {
                 // SAFETY: as below.
                 unsafe { core::ptr::copy_nonoverlapping(old.as_ptr(), args.result, width) };
                 return Ok(());

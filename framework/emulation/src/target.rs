@@ -189,7 +189,11 @@ impl Memory {
     fn find_entry(&self, entry: &Entry) -> Result<Deed, Status> {
         if u32::from(entry.op) == LIST_ASK {
             let plain = entry.addr == 0 && entry.flags == 0 && entry.fetches == (entry.compare > 0);
-            return if plain { self.listening(entry.registration).map(Deed::Ask) } else { Err(Status::BAD_PARAM) };
+            return if plain {
+                self.listening(entry.registration).map(Deed::Ask)
+            } else {
+                Err(Status::BAD_PARAM)
+            };
         }
         let (access, update) = if u32::from(entry.op) == LIST_PUT {
             (access::REMOTE_WRITE, None)
@@ -428,12 +432,23 @@ mod tests {
             assert_eq!(memory.listen(name, listener, ctx), Status::OK);
             assert_eq!(memory.listen(name, listener, ctx), Status::BAD_PARAM, "once");
         }
-        let plain = Entry { registration: name, addr: 0, compare: 0, len: 2, op: LIST_ASK as u16, flags: 0, fetches: false };
+        let plain = Entry {
+            registration: name,
+            addr: 0,
+            compare: 0,
+            len: 2,
+            op: LIST_ASK as u16,
+            flags: 0,
+            fetches: false,
+        };
         let asks = Entry { compare: 3, fetches: true, ..plain };
         let update = Entry { addr: base as u64, len: 8, op: 0, ..plain };
         let ten = 10u64.to_le_bytes();
         let all = [(asks, &[7u8, 0][..]), (update, &ten[..]), (plain, &[1, 0]), (asks, &[5, 0])];
-        assert_eq!(serve_list(&memory, &all, 64), (Status::OK, vec![7, 7, 7, 0, 0, 0, 0, 0, 5, 5, 5, 0, 0, 0, 0, 0]));
+        assert_eq!(
+            serve_list(&memory, &all, 64),
+            (Status::OK, vec![7, 7, 7, 0, 0, 0, 0, 0, 5, 5, 5, 0, 0, 0, 0, 0])
+        );
         assert_eq!(window[0], 20);
         // One that is refused ends the list, behind what was done.
         let some = [(update, &ten[..]), (asks, &[255, 0]), (update, &ten)];
@@ -449,7 +464,11 @@ mod tests {
             (Entry { compare: 65, ..asks }, Status::BAD_PARAM),
             (Entry { compare: u64::MAX, ..asks }, Status::BAD_PARAM),
         ] {
-            assert_eq!(serve_list(&memory, &[(update, &ten), (bad, &[7, 0])], 64), (status, Vec::new()), "{bad:?}");
+            assert_eq!(
+                serve_list(&memory, &[(update, &ten), (bad, &[7, 0])], 64),
+                (status, Vec::new()),
+                "{bad:?}"
+            );
         }
         assert!(memory.remove(name));
         assert_eq!(serve_list(&memory, &[(asks, &[7, 0])], 64).0, Status::NOT_FOUND);

@@ -31,7 +31,13 @@ impl Instance {
         let make = || {
             // SAFETY: the host's own table.
             let plain = unsafe { &*self.btl_services() };
-            Box::new(BtlServices { size: size_of::<BtlServices>() as u32, reserved: 0, reach, listen, ..*plain })
+            Box::new(BtlServices {
+                size: size_of::<BtlServices>() as u32,
+                reserved: 0,
+                reach,
+                listen,
+                ..*plain
+            })
         };
         &raw const **self.emulation().services.get_or_init(make)
     }

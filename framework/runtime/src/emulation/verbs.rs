@@ -12,8 +12,8 @@
 use crate::objects::{Instance, Wrapped};
 use oxmpi_btl::amo::{ADD, FLOAT, MAX, MIN, SIGNED, WIDTH_32, operand};
 use oxmpi_btl::{
-    AtomicDesc, BtlAttrs, BtlHandle, Endpoint as RawEndpoint, FlushDesc, LIST_ASK, LIST_PUT, ListDesc, ListEntry,
-    Listener, ProcList, RegHandle, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, cap,
+    AtomicDesc, BtlAttrs, BtlHandle, Endpoint as RawEndpoint, FlushDesc, LIST_ASK, LIST_PUT, ListDesc,
+    ListEntry, Listener, ProcList, RegHandle, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, cap,
 };
 use oxmpi_emulation::amo::{self, Update};
 use oxmpi_emulation::requester::{Context, Endpoint, Route, Wish};

@@ -254,40 +254,18 @@ pub struct ListEntry {
     pub result: *mut u8,
     /// Registration of `result` with this module, with LOCAL_WRITE; null where `result` is, or handles have no bytes.
     pub result_handle: *const RegHandle,
-    /// [`LIST_PUT`], [`LIST_ASK`], or an operation of [`amo`].
+    /// [`LIST_PUT`], [`LIST_ASK`](crate::LIST_ASK), or an operation of [`amo`].
     pub op: u32,
     /// As in [`AtomicDesc`].
     pub flags: u32,
-    /// For COMPARE_SWAP, which has one element; of [`LIST_ASK`] the bytes of the answer, which go to `result`.
+    /// For COMPARE_SWAP, which has one element; of [`LIST_ASK`](crate::LIST_ASK) the bytes of the answer, which go to `result`.
     pub compare: u64,
 }
 
 /// In `ListEntry::op`: write bytes.
 pub const LIST_PUT: u32 = 64;
-/// In `ListEntry::op`, with [`cap::ASK`]: the data is for whoever listens at the registration ([`BtlServices::listen`](crate::BtlServices::listen)), whose
-/// answer has as many bytes as `compare` says; `remote` is 0. A list ends at the first entry that is refused, with the listener's status: those before it have
-/// been carried out. NOT_AVAILABLE: not now, ask again.
-pub const LIST_ASK: u32 = 65;
 /// The count of an entry beside its bytes: see [`BtlAttrs::list_limit`].
 pub const LIST_ENTRY: u64 = 40;
-
-/// What a peer asks of a [`Listener`].
-#[repr(C)]
-pub struct AskDesc {
-    /// The bytes that the peer sent, which nobody has looked at; readable during the call.
-    pub data: *const u8,
-    /// How many.
-    pub len: u64,
-    /// Room for the answer, which is filled with zeros.
-    pub answer: *mut u8,
-    /// Bytes of the answer.
-    pub answer_len: u64,
-}
-
-/// Carries out what a peer asks ([`LIST_ASK`]) with memory of this process, under the service lock, in whichever thread serves. It loads and stores, neither
-/// waits nor calls the host, and has believed nothing of what it was sent. OK: the answer is there, and what was done is visible to all processors
-/// behind the call. NOT_AVAILABLE: not now; any other failure: never. Then nothing has been done.
-pub type Listener = unsafe extern "C" fn(ctx: *mut c_void, ask: *const AskDesc) -> Status;
 
 /// Entries for one target: see [`BtlTable::list`].
 #[repr(C)]
@@ -424,7 +402,7 @@ pub struct BtlTable {
     /// progress of `ctx` brings replies. Every request is answered by one reply.
     pub service_request:
         Option<unsafe extern "C" fn(State, *mut Endpoint, ctx: u32, *const SendDesc) -> Status>,
-    /// Takes requests on the service context and calls their receivers with `RecvDesc::ctx` [`SERVICE_CTX`] and `link` set.
+    /// Takes requests on the service context and calls their receivers with `RecvDesc::ctx` [`SERVICE_CTX`](crate::SERVICE_CTX) and `link` set.
     /// Returns the number of requests that it took.
     pub service_progress: Option<unsafe extern "C" fn(State) -> i32>,
     /// Answers the request whose receiver is running; `link` is that of its descriptor. The reply comes out of
@@ -454,9 +432,6 @@ pub struct BtlTable {
 
 /// From [`BtlHandle::partner`]: the module does not say it; the one of its own number.
 pub const SAME_NUMBER: u32 = u32::MAX;
-
-/// `RecvDesc::ctx` of a request on a service link.
-pub const SERVICE_CTX: u32 = u32::MAX;
 
 /// One device of a BTL component, as its `open` returns it.
 #[repr(C)]
@@ -504,7 +479,7 @@ pub mod cap {
     pub const LIST: u32 = 1024;
     /// `partner`.
     pub const PARTNER: u32 = 2048;
-    /// Lists take [`LIST_ASK`](super::LIST_ASK); of handles that the host carries lists out for.
+    /// Lists take [`LIST_ASK`](crate::LIST_ASK); of handles that the host carries lists out for.
     pub const ASK: u32 = 4096;
 }
 
@@ -613,7 +588,6 @@ const _: () = {
     assert!(size_of::<RmaVectorDesc>() == 40);
     assert!(size_of::<ListEntry>() == 64);
     assert!(size_of::<ListDesc>() == 32);
-    assert!(size_of::<AskDesc>() == 32);
     assert!(size_of::<ProcInfo>() == 24);
     assert!(size_of::<ProcList>() == 24);
     assert!(offset_of!(BtlTable, get) == 48);

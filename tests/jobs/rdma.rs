@@ -168,6 +168,18 @@ fn rdma_has_one_rule_for_each_element() {
     native.args(REORDERED).program("rma_one_element").arg("40").run().all_ok(4);
 }
 
+/// Whatever type, operation and layout they have.
+#[test]
+fn rdma_sends_one_message_for_an_accumulate() {
+    if !ours("messages of accumulates over tcp") {
+        return;
+    }
+    let job = Job::of(std::process::Command::new(mpi().bin("mpirun")));
+    let job = job.args(["--host", "a:1,b:1", "--map-by", "node", "--mca", "plm", "local"]);
+    let job = job.args(["--mca", "btl", "tcp,self", "--mca", "osc", "rdma"]);
+    job.limit(120).program("rma_counted").run().all_ok(2);
+}
+
 /// Few elements of memory that is not mapped: on a node nobody has to answer for them.
 #[test]
 fn rdma_needs_no_process_that_runs() {

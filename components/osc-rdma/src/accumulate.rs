@@ -183,10 +183,10 @@ impl<'a> Call<'a> {
             && locked.is_empty()
         {
             let ear = self.ear(there.route);
-            // A list names each block by forty bytes, what is asked by a few.
+            // A list names each block by forty bytes, and has operands where nothing is combined; a question does with a few, and none.
             if let Some((amo, kind)) = task.update.amo()
                 && there.route.link().has_atomic(amo.op, kind)
-                && (ear.is_none() || task.blocks.len() == 1)
+                && (ear.is_none() || (task.blocks.len() == 1 && task.input.is_some()))
             {
                 return self.start_atomics(task, there, amo, request).map(|()| None);
             }
@@ -309,7 +309,7 @@ impl<'a> Call<'a> {
         let registrations = there.registrations(&task.blocks)?;
         self.wait_for_order(task.peer, touch)?;
         if listed {
-            let zeros = vec![0; if task.input.is_none() { link.lists as usize } else { 0 }];
+            let zeros = vec![0; if task.input.is_none() { link.lists.min(task.len) as usize } else { 0 }];
             let entries = task.entries(amo, &registrations, link.lists, &zeros, op.local.as_ref());
             self.launch(route, op, entries.lists(link.lists), NOTHING);
             return Ok(());

@@ -16,7 +16,7 @@ use crate::task::Task;
 use crate::transfer::Shape;
 use crate::writes::Kind;
 use core::iter::once;
-use oxmpi_btl::{LIST_ASK, LIST_ENTRY, LIST_PUT, amo};
+use oxmpi_btl::{LIST_ASK, LIST_ENTRY, LIST_PUT, amo, cap};
 use oxmpi_mca::Status;
 use oxmpi_osc::Want;
 use oxmpi_osc_support::{Address, Sink, Source};
@@ -96,7 +96,9 @@ impl Call<'_> {
         let (Some((disp, _)), Some(to)) = (shape.dtype.one_block(shape.count), origin.one_block()) else {
             return Ok(false);
         };
-        if !self.is_small(there, len) || self.ear(route).is_none() || origin.bytes() < len {
+        // A get of the transport's own needs nobody.
+        let emulated = link.reach.btl().emulated & cap::GET != 0;
+        if !emulated || !self.is_small(there, len) || self.ear(route).is_none() || origin.bytes() < len {
             return Ok(false);
         }
         let (ctx, at) = (self.context(link), there.base.wrapping_add(disp as u64));

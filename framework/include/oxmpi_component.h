@@ -1561,7 +1561,7 @@ struct oxmpi_registration {
  * been carried out. NOT_AVAILABLE: not now, ask again. */
 #define OXMPI_LIST_ASK 65
 
-/* What a peer asks of a `Listener`. */
+/* A question of a peer's for a `Listener`. */
 struct oxmpi_ask_desc {
     /* The bytes that the peer sent, which nobody has looked at; readable during the call. */
     const uint8_t *data;

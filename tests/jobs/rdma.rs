@@ -168,7 +168,7 @@ fn rdma_has_one_rule_for_each_element() {
     native.args(REORDERED).program("rma_one_element").arg("40").run().all_ok(4);
 }
 
-/// Whatever type, operation and layout they have.
+/// Accumulates of any type, operation and layout.
 #[test]
 fn rdma_sends_one_message_for_an_accumulate() {
     if !ours("messages of accumulates over tcp") {

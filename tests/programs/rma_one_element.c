@@ -11,7 +11,7 @@
 enum { ROUNDS = 200, BURST = 5, ROWS = 40, MOST_RANKS = 8 };
 enum { ALLOCATED, DYNAMIC, COARSE, WINDOWS };
 
-/* What rank 0 has; the byte in front puts the counter behind it in no natural place. */
+/* The memory of rank 0; the byte in front puts the counter behind it in no natural place. */
 typedef struct __attribute__((packed)) {
     int64_t added, power;
     uint16_t narrow;

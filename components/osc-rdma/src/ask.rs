@@ -24,7 +24,7 @@ const UPDATE: u8 = 1;
 const SWAP: u8 = 2;
 const READ: u8 = 3;
 
-/// What is asked for.
+/// A question: the operation, its blocks at the target, and its operands.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ask<'a> {
     pub deed: Deed,

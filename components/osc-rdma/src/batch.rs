@@ -42,7 +42,7 @@ pub struct Member {
     pub compare: u64,
     /// Address of what it is about; 0 of what is asked, where the question says that.
     pub remote: u64,
-    /// What it writes at the target, as one place with all that lies between, and how; `None`: it reads alone.
+    /// The bytes that it writes at the target, as one place with all that lies between, and how; `None`: it reads alone.
     pub writes: Option<(Kind, u64, u64)>,
     /// Memory of the program's for its result, and how many bytes, if it has one.
     pub result: Option<(Address<u8>, usize)>,
@@ -122,7 +122,7 @@ impl Batch {
         core::mem::take(self.members.get(held))
     }
 
-    /// What was taken is counted as an operation. The CRI was not left since.
+    /// The operations that were taken are counted as one. The CRI was not left since.
     pub fn sent(&self, _: &mut CriGuard<'_>) {
         // SYNC POINT with `waits`.
         self.waits.store(0, Ordering::Release);

@@ -114,7 +114,7 @@ impl Call<'_> {
         while whole && let Some(piece) = op.next() {
             let offer = |held: &mut CriGuard<'_>| match queue.is_next(held, ticket) {
                 true => piece.offer(held, route, &own),
-                // Whoever is before it has found no room.
+                // The operation before it has found no room.
                 false => Status::NO_RESOURCE,
             };
             let mut answer = offer(&mut held);

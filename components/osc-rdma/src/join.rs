@@ -1,7 +1,7 @@
 //! Small operations that join the batch of their context and rank, to go with others as one list: puts, and, where lists are carried out in order
 //! ([`crate::peer::Link::lines`]), accumulates, compare-and-swaps and gets.
 //!
-//! An accumulate joins only if atomics alone carry it out at the target, so that nothing refuses it. What is not one block, or has an operation that
+//! An accumulate joins only if atomics alone carry it out at the target, so that nothing refuses it. An accumulate that is not one block, or has an operation that
 //! transports do not know, is a question for the target's listener (`ask.rs`), as all gets are: lists have no entry that reads.
 
 use crate::ask::{self, Deed};

@@ -200,7 +200,7 @@ impl<'p> Entry<'p> {
         Entry { op, flags: 0, remote, registration, data, compare: 0, result: None }
     }
 
-    /// What the rank's listener is asked, and where its answer of so many bytes goes in local memory, if it has any.
+    /// A question for the rank's listener, and where its answer of so many bytes goes in local memory, if it has any.
     pub fn ask(
         registration: &'p RemoteRegistration,
         data: &'p [u8],

@@ -102,7 +102,7 @@ impl Call<'_> {
         }
         let batches = || peer.peer().link.iter().flat_map(|link| &link.lanes).map(|lane| &lane.batch);
         loop {
-            // What it waits for may wait in a batch, now or later.
+            // The accumulates before it may wait in a batch, now or later.
             if let Some(route) = peer.route() {
                 for (ctx, lane) in (0..).zip(&route.link().lanes) {
                     if lane.batch.waits() {

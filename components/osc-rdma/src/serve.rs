@@ -4,8 +4,8 @@
 //! the processor's atomics, unless all accumulates of the window go under locks; any other while this rank's `ACCUMULATE` word is had alone. So origins that
 //! have the memory mapped, those that reach it by a transport's own verbs, this rank itself and those that ask are atomic to each other.
 //!
-//! **It never waits.** Where somebody has the word, what needs it is refused with NOT_AVAILABLE, nothing is done, and the origin asks again. What atomics alone
-//! can do is never refused so.
+//! **It never waits.** Where somebody has the word, what needs it is refused with NOT_AVAILABLE, nothing is done, and the origin asks again. Updates by atomics
+//! alone are never refused so.
 //!
 //! It runs under the service lock, in whichever thread serves. Nothing of what it was sent is believed: blocks lie in the window's memory or in regions that
 //! are attached, lengths fit each other, and the operation is one that the type has.

@@ -51,7 +51,7 @@ impl Served {
         self.memory().push((base, base.saturating_add(bytes)));
     }
 
-    /// They may not any more. What is being carried out meanwhile ends before the service lock is next to be had.
+    /// They may not any more. An operation that is under way meanwhile ends before the service lock is next to be had.
     pub fn take_back(&self, base: u64) {
         self.memory().retain(|(first, _)| *first != base);
     }

@@ -55,7 +55,7 @@ pub const SERVICE_CTX: u32 = u32::MAX;
 /// been carried out. NOT_AVAILABLE: not now, ask again.
 pub const LIST_ASK: u32 = 65;
 
-/// What a peer asks of a [`Listener`].
+/// A question of a peer's for a [`Listener`].
 #[repr(C)]
 pub struct AskDesc {
     /// The bytes that the peer sent, which nobody has looked at; readable during the call.

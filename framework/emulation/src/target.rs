@@ -4,7 +4,7 @@
 //! transport calls from `service_progress` alone, and registering takes the lock for itself. So memory that has been taken out of the
 //! table is touched by no request any more. A handler touches window memory and answers, and does nothing else.
 //!
-//! **Listeners.** Who registered memory may have a function of its own carry out what peers ask there; it gets the bytes of the entry, and room for its
+//! **Listeners.** The owner of registered memory may have a function of its own carry out what peers ask there; it gets the bytes of the entry, and room for its
 //! answer. It is called under the service lock as everything here, and never behind the end of the registration.
 //!
 //! **Nothing in a request is believed:** it names a registration by id and key, and address, length and access are
@@ -46,7 +46,7 @@ struct Listening {
 // SAFETY: who gives it says that the function may be called by any thread that has the service lock (`Memory::listen`).
 unsafe impl Send for Listening {}
 
-/// What an entry of a list does.
+/// The deed of an entry of a list.
 enum Deed {
     Write(*mut u8),
     Update(*mut u8, Update),
@@ -179,13 +179,13 @@ impl Memory {
         }
     }
 
-    /// Who listens at a registration.
+    /// The function that listens at a registration.
     fn listening(&self, RegistrationName { id, key }: RegistrationName) -> Result<Listening, Status> {
         let known = self.registered.get(id).filter(|r| r.key == key).ok_or(Status::NOT_FOUND)?;
         known.listening.ok_or(Status::NO_PERMISSION)
     }
 
-    /// What an entry of a list does, with memory that it may reach.
+    /// The deed of an entry of a list, with memory that it may reach.
     fn find_entry(&self, entry: &Entry) -> Result<Deed, Status> {
         if u32::from(entry.op) == LIST_ASK {
             let plain = entry.addr == 0 && entry.flags == 0 && entry.fetches == (entry.compare > 0);

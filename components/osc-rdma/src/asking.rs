@@ -102,7 +102,7 @@ impl<'a> Call<'a> {
         request: Option<Pending>,
     ) -> Result<(), Status> {
         let link = route.link();
-        let questions = questions(task, link.lists - LIST_ENTRY & !7).ok_or(Status::INTERNAL)?;
+        let questions = questions(task, (link.lists - LIST_ENTRY) & !7).ok_or(Status::INTERNAL)?;
         let touch = task.touch().in_line(self.context(link));
         let mut op = Draft::default();
         (op.request, op.ordered) = (request, touch.into());
@@ -126,7 +126,9 @@ impl<'a> Call<'a> {
         old: &mut OldElements<'_>,
     ) -> Result<bool, Status> {
         let (Some(ear), true) = (self.ear(route), self.may_ask_alone()) else { return Ok(false) };
-        let Some(questions) = questions(task, route.link().lists - LIST_ENTRY & !7) else { return Ok(false) };
+        let Some(questions) = questions(task, (route.link().lists - LIST_ENTRY) & !7) else {
+            return Ok(false);
+        };
         // All of it is one update there.
         if self.win.rules.coarse && questions.len() > 1 {
             return Ok(false);

@@ -126,8 +126,8 @@ impl Call<'_> {
         }
         let result = match task.result.map(|result| (result.one_block(), result.bytes())) {
             None => None,
-            // SAFETY: the sink's data, which is written by the operation until that is complete.
             Some((Some(at), room)) if room >= task.len => {
+                // SAFETY: the sink's data, which is written by the operation until that is complete.
                 Some((unsafe { Address::of(at) }, task.len as usize))
             }
             Some(_) => return Ok(false),

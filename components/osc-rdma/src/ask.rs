@@ -178,9 +178,9 @@ mod tests {
             write(Deed::Read, &blocks(places), &mut message);
             message.len()
         };
-        let regular: Vec<(u64, u64)> = (0..1024).map(|i| (1 << 46 | i * 32, 16)).collect();
+        let regular: Vec<(u64, u64)> = (0..1024).map(|i| ((1 << 46) + i * 32, 16)).collect();
         assert!(len(&regular) < HEAD + 16);
-        let irregular: Vec<(u64, u64)> = (0..1024).map(|i| (1 << 46 | i * 32 + i * i % 16, 4)).collect();
+        let irregular: Vec<(u64, u64)> = (0..1024).map(|i| ((1 << 46) + i * 32 + i * i % 16, 4)).collect();
         assert!(len(&irregular) < HEAD + 4 * 1024 + 16);
     }
 

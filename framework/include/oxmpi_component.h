@@ -101,6 +101,7 @@ typedef struct oxmpi_btl_module oxmpi_btl_module;
 typedef struct oxmpi_btl_handle oxmpi_btl_handle;
 typedef struct oxmpi_reach oxmpi_reach;
 typedef struct oxmpi_registration oxmpi_registration;
+typedef struct oxmpi_ask_desc oxmpi_ask_desc;
 typedef struct oxmpi_btl_services oxmpi_btl_services;
 typedef struct oxmpi_run oxmpi_run;
 typedef struct oxmpi_nest oxmpi_nest;
@@ -1129,6 +1130,8 @@ struct oxmpi_btl_attrs {
 #define OXMPI_BTL_ATTRS_PARTIAL_DELIVERY 128
 /* `send` understands `MAY_WAIT`; nobody sets that in a message to a transport without this. */
 #define OXMPI_BTL_ATTRS_GATHERS 256
+/* Lists of one context to one endpoint are carried out in the order of the calls that answered PENDING or OK, each of them whole. */
+#define OXMPI_BTL_ATTRS_LISTS_ORDERED 512
 
 /* A flag in `SendDesc::tag` of a message to a transport with `BtlAttrs::GATHERS`: the sender makes a turn of progress of the context soon, and takes
  * PENDING for an answer. The message may wait for others then, which go with it by one call of the system. */
@@ -1258,11 +1261,11 @@ struct oxmpi_list_entry {
     uint8_t *result;
     /* Registration of `result` with this module, with LOCAL_WRITE; null where `result` is, or handles have no bytes. */
     const void *result_handle;
-    /* `LIST_PUT`, or an operation of `amo`. */
+    /* `LIST_PUT`, `LIST_ASK`(crate::LIST_ASK), or an operation of `amo`. */
     uint32_t op;
     /* As in `AtomicDesc`. */
     uint32_t flags;
-    /* For COMPARE_SWAP, which has one element. */
+    /* For COMPARE_SWAP, which has one element; of `LIST_ASK`(crate::LIST_ASK) the bytes of the answer, which go to `result`. */
     uint64_t compare;
 };
 
@@ -1388,7 +1391,7 @@ struct oxmpi_btl_table {
      * context's lock. NO_RESOURCE: no room, or as many requests without an answer as there is room for replies;
      * progress of `ctx` brings replies. Every request is answered by one reply. */
     oxmpi_status (*service_request)(void *, void *, uint32_t ctx, const oxmpi_send_desc *);
-    /* Takes requests on the service context and calls their receivers with `RecvDesc::ctx` `SERVICE_CTX` and `link` set.
+    /* Takes requests on the service context and calls their receivers with `RecvDesc::ctx` `SERVICE_CTX`(crate::SERVICE_CTX) and `link` set.
      * Returns the number of requests that it took. */
     int32_t (*service_progress)(void *);
     /* Answers the request whose receiver is running; `link` is that of its descriptor. The reply comes out of
@@ -1413,9 +1416,6 @@ struct oxmpi_btl_table {
      * and no process that has none. Any thread. */
     uint32_t (*partner)(void *, void *);
 };
-
-/* `RecvDesc::ctx` of a request on a service link. */
-#define OXMPI_SERVICE_CTX 4294967295
 
 /* One device of a BTL component, as its `open` returns it. */
 struct oxmpi_btl_module {
@@ -1456,6 +1456,8 @@ struct oxmpi_btl_module {
 #define OXMPI_CAP_LIST 1024
 /* `partner`. */
 #define OXMPI_CAP_PARTNER 2048
+/* Lists take `LIST_ASK`(super::LIST_ASK); of handles that the host carries lists out for. */
+#define OXMPI_CAP_ASK 4096
 
 /* An accepted module: the host's own copy, every slot a real function. This is what PML and OSC
  * components call: `(btl.send)(btl.state, endpoint, ctx, &desc)`. */
@@ -1551,6 +1553,31 @@ struct oxmpi_registration {
     uint64_t len;
 };
 
+/* `RecvDesc::ctx` of a request on a service link. */
+#define OXMPI_SERVICE_CTX 4294967295
+
+/* In `ListEntry::op`, with `cap::ASK`(crate::cap::ASK): the data is for whoever listens at the registration (`BtlServices::listen`), whose
+ * answer has as many bytes as `compare` says; `remote` is 0. A list ends at the first entry that is refused, with the listener's status: those before it have
+ * been carried out. NOT_AVAILABLE: not now, ask again. */
+#define OXMPI_LIST_ASK 65
+
+/* A question of a peer's for a `Listener`. */
+struct oxmpi_ask_desc {
+    /* The bytes that the peer sent, which nobody has looked at; readable during the call. */
+    const uint8_t *data;
+    /* How many. */
+    uint64_t len;
+    /* Room for the answer, which is filled with zeros. */
+    uint8_t *answer;
+    /* Bytes of the answer. */
+    uint64_t answer_len;
+};
+
+/* Carries out what a peer asks (`LIST_ASK`) with memory of this process, under the service lock, in whichever thread serves. It loads and stores, neither
+ * waits nor calls the host, and has believed nothing of what it was sent. OK: the answer is there, and what was done is visible to all processors
+ * behind the call. NOT_AVAILABLE: not now; any other failure: never. Then nothing has been done. */
+typedef oxmpi_status (*oxmpi_listener)(void *ctx, const oxmpi_ask_desc *ask);
+
 typedef struct oxmpi_slice_of_reach {
     const oxmpi_reach *ptr;
     size_t len;
@@ -1583,6 +1610,9 @@ struct oxmpi_btl_services {
     /* Undoes `acquire` where no access of a peer's can be under way any more: peers that keep the handle may reach the memory
      * behind this. Undoes `register` as `deregister` does, and fails as that. May be called with a CRI held. */
     oxmpi_status (*release)(void *, const oxmpi_btl_handle *, const oxmpi_registration *);
+    /* Has a function carry out what peers ask at a registration (`LIST_ASK`), until that is given back: it is not called behind
+     * that, and `ctx` stays until then. Once for each registration. NOT_SUPPORTED: the module has not `cap::ASK`(crate::cap::ASK). */
+    oxmpi_status (*listen)(void *, const oxmpi_btl_handle *, const oxmpi_registration *, oxmpi_listener listener, void *ctx);
 };
 
 /* `count` blocks of `len` bytes, `stride` bytes from start to start, the first at `disp` from the
@@ -3543,7 +3573,12 @@ OXMPI_ASSERT(offsetof(oxmpi_registration, handle) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_registration, handle_size) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_registration, base) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_registration, len) == 24);
-OXMPI_ASSERT(sizeof(oxmpi_btl_services) == 56);
+OXMPI_ASSERT(sizeof(oxmpi_ask_desc) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_ask_desc, data) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_ask_desc, len) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_ask_desc, answer) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_ask_desc, answer_len) == 24);
+OXMPI_ASSERT(sizeof(oxmpi_btl_services) == 64);
 OXMPI_ASSERT(offsetof(oxmpi_btl_services, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_btl_services, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_btl_services, instance) == 8);
@@ -3552,6 +3587,7 @@ OXMPI_ASSERT(offsetof(oxmpi_btl_services, register_) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_btl_services, deregister) == 32);
 OXMPI_ASSERT(offsetof(oxmpi_btl_services, acquire) == 40);
 OXMPI_ASSERT(offsetof(oxmpi_btl_services, release) == 48);
+OXMPI_ASSERT(offsetof(oxmpi_btl_services, listen) == 56);
 OXMPI_ASSERT(sizeof(oxmpi_proc_name) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_proc_name, bytes) == 0);
 OXMPI_ASSERT(sizeof(oxmpi_proc_place) == 16);

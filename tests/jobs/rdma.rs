@@ -142,6 +142,44 @@ fn rdma_leaves_locks_to_others() {
     }
 }
 
+/// Accumulates of the target itself, by mapped memory, by messages and by a transport's own verbs meet at the same elements.
+#[test]
+fn rdma_has_one_rule_for_each_element() {
+    if !ours("accumulates by every way on one element") {
+        return;
+    }
+    for transports in ["tcp,self", "tcp,shm,self", "template,shm,self"] {
+        let job = Job::of(std::process::Command::new(mpi().bin("mpirun")));
+        let job = job.args(["--host", "a:2,b:2", "--map-by", "node", "--mca", "plm", "local"]);
+        let job = job.args([
+            "--mca",
+            "btl",
+            transports,
+            "--mca",
+            "osc",
+            "rdma",
+            "--mca",
+            "mca_base_component_path",
+        ]);
+        job.arg(mpi().component("btl-template")).limit(300).program("rma_one_element").run().all_ok(4);
+    }
+    on_a_node(3).program("rma_one_element").run().all_ok(3);
+    let native = over_nodes_by_fabric("a:2,b:2", "fabric,shm,self");
+    native.args(REORDERED).program("rma_one_element").arg("40").run().all_ok(4);
+}
+
+/// Accumulates of any type, operation and layout.
+#[test]
+fn rdma_sends_one_message_for_an_accumulate() {
+    if !ours("messages of accumulates over tcp") {
+        return;
+    }
+    let job = Job::of(std::process::Command::new(mpi().bin("mpirun")));
+    let job = job.args(["--host", "a:1,b:1", "--map-by", "node", "--mca", "plm", "local"]);
+    let job = job.args(["--mca", "btl", "tcp,self", "--mca", "osc", "rdma"]);
+    job.limit(120).program("rma_counted").run().all_ok(2);
+}
+
 /// Few elements of memory that is not mapped: on a node nobody has to answer for them.
 #[test]
 fn rdma_needs_no_process_that_runs() {

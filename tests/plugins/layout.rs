@@ -111,7 +111,8 @@ pub fn all() -> Vec<Layout> {
         WaitSet { words num_words max_words fds num_fds max_fds }
         Reach { btl endpoint width reserved }
         Registration { handle handle_size base len }
-        BtlServices { size reserved instance reach register deregister acquire release }
+        AskDesc { data len answer answer_len }
+        BtlServices { size reserved instance reach register deregister acquire release listen }
         ProcName { bytes }
         ProcPlace { node local_rank local distance }
         NodeMemory { base bytes first reserved }

@@ -5,8 +5,8 @@ use crate::allocations::apart;
 use core::cell::{Cell, RefCell};
 use core::ffi::c_void;
 use oxmpi_btl::{
-    AtomicDesc, BtlAttrs, BtlHandle, BtlServices, Done, Endpoint, FlushDesc, LIST_PUT, ListDesc, Reach,
-    Registration, RmaDesc, amo, cap,
+    AtomicDesc, BtlAttrs, BtlHandle, BtlServices, Done, Endpoint, FlushDesc, LIST_PUT, ListDesc, Listener,
+    Reach, Registration, RmaDesc, amo, cap,
 };
 use oxmpi_mca::{SliceRef, Status};
 use oxmpi_testing::transport;
@@ -89,7 +89,19 @@ pub fn services(counts: &Counts) -> BtlServices {
         deregister,
         acquire: register,
         release: deregister,
+        listen,
     }
+}
+
+/// Nobody listens.
+unsafe extern "C" fn listen(
+    _: *mut c_void,
+    _: *const BtlHandle,
+    _: *const Registration,
+    _: Listener,
+    _: *mut c_void,
+) -> Status {
+    Status::NOT_SUPPORTED
 }
 
 extern "C" fn reach(_: *mut c_void, _: u32, _: *mut SliceRef<Reach>) -> Status {

@@ -146,10 +146,13 @@ impl<'a> Call<'a> {
         }
         let input = origin.map(|origin| Packed::of(&origin));
         let blocks = spot.blocks(shape.count, shape.dtype, len)?;
-        if let Spot::There(there) = &spot {
-            self.wait_for_writes(there.route, Kind::ACCUMULATE, None, &blocks)?;
-        }
         let task = Task { peer, update, blocks, len, input, result, wanted: want == Want::Request };
+        if let Spot::There(there) = &spot {
+            if !task.wanted && self.join_update(&task, there)? {
+                return self.done(want);
+            }
+            self.wait_for_writes(there.route, Kind::ACCUMULATE, None, &task.blocks)?;
+        }
         let request = self.request(want)?;
         let shown = request.as_ref().map(Pending::request);
         // SAFETY: the task's blocks are the spot's.
@@ -178,16 +181,31 @@ impl<'a> Call<'a> {
         };
         if let Some(there) = there
             && locked.is_empty()
-            && let Some((amo, kind)) = task.update.amo()
-            && there.route.link().has_atomic(amo.op, kind)
         {
-            return self.start_atomics(task, there, amo, request).map(|()| None);
+            let ear = self.ear(there.route);
+            // A list names each block by forty bytes, and has operands where nothing is combined; a question does with a few, and none.
+            if let Some((amo, kind)) = task.update.amo()
+                && there.route.link().has_atomic(amo.op, kind)
+                && (ear.is_none() || (task.blocks.len() == 1 && task.input.is_some()))
+            {
+                return self.start_atomics(task, there, amo, request).map(|()| None);
+            }
+            if let Some(ear) = ear {
+                return self.ask_in_line(task, there.route, ear, request).map(|()| None);
+            }
         }
         let mut old = OldElements::of(task.result, task.len);
         if there.is_some() {
             let touch = Touch { kind: Touch::ALONE, ..task.touch() };
             self.wait_for_order(task.peer, touch)?;
-            task.peer.ordered.end(touch);
+            task.peer.ordered.end(touch.into());
+        }
+        if let Some(there) = there
+            && !locked.is_empty()
+            && self.ask_alone(task, there.route, &mut old)?
+        {
+            old.end();
+            return Ok(Some(request));
         }
         for block in &single {
             match there {
@@ -264,9 +282,9 @@ impl<'a> Call<'a> {
         let shown = request.as_ref().map(Pending::request);
         self.wait_for_order(peer, Touch::READ)?;
         let mut op = Draft::default();
-        (op.request, op.ordered) = (request, Some(Touch::READ));
+        (op.request, op.ordered) = (request, Touch::READ.into());
         let started = self.move_there(Transfer::Get(into), there, shape, op, Care::Nobody);
-        started.inspect_err(|_| peer.ordered.end(Touch::READ))?;
+        started.inspect_err(|_| peer.ordered.end(Touch::READ.into()))?;
         Ok(shown)
     }
 
@@ -279,17 +297,19 @@ impl<'a> Call<'a> {
         request: Option<Pending>,
     ) -> Result<(), Status> {
         let (route, width) = (there.route, task.update.width);
-        let (link, touch) = (route.link(), task.touch());
+        let link = route.link();
+        let listed = link.lists > 0 && (task.len > width || link.lines);
+        let touch = if link.lines { task.touch().in_line(self.context(link)) } else { task.touch() };
         let mut op = Draft::default();
-        (op.request, op.ordered) = (request, Some(touch));
+        (op.request, op.ordered) = (request, touch.into());
         if let Some(result) = &task.result {
             op.local = Some(Local::Scratch(self.scratch(link, task.len as usize)?));
             op.final_step = FinalStep::to(result, task.len as usize);
         }
         let registrations = there.registrations(&task.blocks)?;
         self.wait_for_order(task.peer, touch)?;
-        if link.lists > 0 && task.len > width {
-            let zeros = vec![0; if task.input.is_none() { link.lists as usize } else { 0 }];
+        if listed {
+            let zeros = vec![0; if task.input.is_none() { link.lists.min(task.len) as usize } else { 0 }];
             let entries = task.entries(amo, &registrations, link.lists, &zeros, op.local.as_ref());
             self.launch(route, op, entries.lists(link.lists), NOTHING);
             return Ok(());

@@ -3,6 +3,7 @@
 use crate::local::Registered;
 use crate::peer::held;
 use crate::registrar::Registrar;
+use crate::served::Served;
 use crate::shelf::Shelf;
 use crate::wire::{Head, Region, word};
 use oxmpi_btl::access;
@@ -18,7 +19,13 @@ pub struct Attached(Mutex<Vec<(Region, Vec<Registered>)>>);
 impl Attached {
     /// # Safety
     /// The memory is there until it is detached, or this goes.
-    pub unsafe fn attach(&self, registrar: &Registrar, shelf: &Shelf, memory: Memory) -> Status {
+    pub unsafe fn attach(
+        &self,
+        registrar: &Registrar,
+        shelf: &Shelf,
+        served: &Served,
+        memory: Memory,
+    ) -> Status {
         let Memory { base, bytes } = memory;
         let at = base as u64;
         let Some(end) = at.checked_add(bytes) else { return Status::RMA_ATTACH };
@@ -34,18 +41,21 @@ impl Attached {
             return Status::RMA_ATTACH;
         };
         let region = Region { base: at, bytes, registrations };
+        // SAFETY: the caller's promise; `detach` takes it back.
+        unsafe { served.add(at, bytes) };
         append(&OwnList(shelf), region);
         all.push((region, registered));
         Status::OK
     }
 
-    pub fn detach(&self, shelf: &Shelf, base: usize) -> Status {
+    pub fn detach(&self, shelf: &Shelf, served: &Served, base: usize) -> Status {
         let mut all = held(&self.0);
         let Some(i) = all.iter().position(|(region, _)| region.base == base as u64) else {
             return Status::RMA_ATTACH;
         };
         take_out(&OwnList(shelf), i as u64);
-        // Nobody finds it any more; now nobody reaches it any more.
+        served.take_back(base as u64);
+        // Nobody finds it any more; now nobody reaches it any more: this takes the service lock where anybody has asked under that.
         drop(all.swap_remove(i));
         Status::OK
     }

@@ -15,14 +15,12 @@ use crate::call::Call;
 use crate::peer::Met;
 use crate::state_words::Words;
 use crate::tally::Attempt;
-use crate::wire::word;
+use crate::wire::{ALONE, word};
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::Ordering;
 
 /// So many looks at a word that gets free soon are one attempt.
 const LOOKS: u32 = 16;
-/// One who wants the word alone.
-const ALONE: u64 = 1 << 32;
 /// The low half.
 const SHARERS: u64 = ALONE - 1;
 

@@ -97,7 +97,7 @@ impl Call<'_> {
             places: task.places(),
         });
         let mut op = Draft::default();
-        op.ordered = Some(touch);
+        op.ordered = touch.into();
         self.launch(route, op, entries.lists(route.link().lists), noted);
         peer.may_ask();
         Ok(true)

@@ -10,10 +10,12 @@ use crate::params::Settings;
 use crate::peer::{Peers, is_fit};
 use crate::rdma::Rdma;
 use crate::registrar::{Registrar, spokesmen, transports};
+use crate::serve::serve;
+use crate::served::Served;
 use crate::shelf::Shelf;
 use crate::tally::Tally;
 use crate::window::{Home, OwnShelf, RdmaWindow, Rules};
-use crate::wire::{Card, CardLayout, Leader, RemoteRegistration, StateLayout, TRANSPORTS};
+use crate::wire::{Card, CardLayout, Leader, RemoteRegistration, StateLayout, TRANSPORTS, word};
 use oxmpi_btl::{BtlHandle, Reach, access, cap};
 use oxmpi_mca::sync::unmodelled::AtomicU32;
 use oxmpi_mca::{Entry, Status};
@@ -48,13 +50,20 @@ impl RdmaWindow {
             bytes: has(hint::SAME_SIZE).then_some(desc.bytes),
             disp_unit: has(hint::SAME_DISP_UNIT).then_some(desc.disp_unit),
         };
+        let shelf = Shelf::make(rdma, &comm, entry, cards, layout)?;
+        let granularity = granularity(&desc, &rdma.settings);
+        let (coarse, under_lock) = (is_coarse(granularity), must_lock(granularity, by_elements));
+        let word = shelf.words(shelf.member).get().wrapping_add(word::ACCUMULATE as usize);
+        // SAFETY: a word of the shelf, which goes behind it.
+        let served = Box::new(unsafe { Served::new(word, under_lock, coarse) });
         let mut home = Home {
             registrar: Registrar { services: services(&comm), transports: Vec::new() },
             attached: Attached::default(),
             registered: Vec::new(),
-            shelf: Shelf::make(rdma, &comm, entry, cards, layout)?,
-            coarse: is_coarse(granularity(&desc, &rdma.settings)),
-            under_lock: must_lock(granularity(&desc, &rdma.settings), by_elements),
+            served,
+            shelf,
+            coarse,
+            under_lock,
             levels,
         };
         let card = home.own_card(&comm, desc);
@@ -160,6 +169,9 @@ impl Home {
             let (registrations, registered) =
                 unsafe { self.registrar.register(desc.base, desc.bytes, REACHED) }?;
             card.data = registrations;
+            // SAFETY: as above.
+            unsafe { self.served.add(desc.base as u64, desc.bytes) };
+            self.listen(&registered)?;
             self.registered.extend(registered);
         }
         // Regions of a dynamic window are read by transports where state is not mapped.
@@ -168,9 +180,20 @@ impl Home {
             // SAFETY: words of the home's shelf, which goes behind its registrations.
             let (registrations, registered) = unsafe { self.registrar.register(words.cast(), len, REACHED) }?;
             card.states = registrations;
+            // Memory of a dynamic window has registrations that come and go.
+            if dynamic {
+                self.listen(&registered)?;
+            }
             self.registered.extend(registered);
         }
         Ok(card)
+    }
+
+    /// Origins may ask at these registrations, which join those of the home.
+    fn listen(&self, registered: &[Registered]) -> Result<(), Status> {
+        let ctx = (&raw const *self.served).cast_mut().cast();
+        // SAFETY: it stays where it is, and goes behind the registrations; its memory goes behind them, too, or is taken back before.
+        registered.iter().try_for_each(|one| unsafe { one.listen(serve, ctx) })
     }
 }
 

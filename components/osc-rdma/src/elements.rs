@@ -21,6 +21,9 @@ pub struct Update {
     pub width: u64,
 }
 
+/// No element is longer.
+const LONGEST: usize = 64;
+
 /// As what an element's bits are combined.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Number {
@@ -85,6 +88,16 @@ impl Update {
         let integers = matches!(self.number(), Number::Signed | Number::Unsigned);
         let any_order = matches!(self.code, op::SUM | op::BAND | op::BOR | op::BXOR | op::MIN | op::MAX);
         if integers && any_order { u64::from(self.code) << 32 | u64::from(self.base.0) << 1 | 1 } else { 0 }
+    }
+
+    /// Whether elements of this type have the operation.
+    pub fn is_there(&self) -> bool {
+        if self.width == 0 || self.width > LONGEST as u64 {
+            return false;
+        }
+        let (input, mut inout) = ([0u8; LONGEST], [0u8; LONGEST]);
+        // SAFETY: there is room for one element in each.
+        unsafe { self.combine(input.as_ptr(), inout.as_mut_ptr(), 1) }.is_ok()
     }
 
     /// Combines packed elements: `inout[i] = input[i] op inout[i]`.
@@ -274,6 +287,22 @@ mod tests {
         assert_eq!(amo(op::MIN, Base::I64), Some((amo::MIN, amo::SIGNED, operand::I64)));
         assert_eq!(amo(op::SUM, Base::C32), None, "two numbers");
         assert_eq!(amo(op::PROD, Base::I32), None);
+    }
+
+    #[test]
+    fn types_have_the_operations_that_the_standard_gives_them() {
+        let there = |code, base| Update::new(code, base).is_ok_and(|update| update.is_there());
+        for (code, base) in
+            [(op::SUM, Base::C64), (op::PROD, Base::I16), (op::REPLACE, Base::BYTE), (op::NO_OP, Base::F64)]
+        {
+            assert!(there(code, base), "{code}");
+        }
+        for (code, base) in
+            [(op::BAND, Base::F64), (op::MAX, Base::C32), (99, Base::I32), (op::USER, Base::I32)]
+        {
+            assert!(!there(code, base), "{code}");
+        }
+        assert!(!there(op::SUM, Base(12345)));
     }
 
     #[test]

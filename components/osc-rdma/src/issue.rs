@@ -1,18 +1,19 @@
 //! Issuing the pieces of an operation on one context, under its CRI.
 //!
-//! A piece that finds no room waits, with the CRI given back, until there is: progress of the same context ends that. The first failure
+//! A piece that finds no room waits, with the CRI given back, until there is: progress of the same context ends that. Operations that another thread issues on the
+//! context meanwhile wait behind it ([`crate::queue::Queue`]), so what was issued first is offered first. The first failure
 //! ends the operation: what is not issued by then is not going to be.
 
-use crate::batch::Puts;
+use crate::batch::{Member, Members};
 use crate::call::Call;
 use crate::local::{Local, Scratch};
-use crate::op::{Draft, OwnPiece, Waiting};
+use crate::op::{Draft, FinalStep, OwnPiece, Waiting};
 use crate::peer::Route;
-use crate::piece::{Entries, Entry, Piece, Stretch, puts};
+use crate::piece::{Entries, Entry, Piece, Results, Stretch, puts};
 use crate::window::RdmaWindow;
 use crate::writes::Kind;
 use core::marker::PhantomData;
-use oxmpi_btl::{LIST_PUT, cap};
+use oxmpi_btl::cap;
 use oxmpi_mca::{CriGuard, Status};
 
 /// A batch of so many puts is not worth a request to the target.
@@ -25,6 +26,10 @@ trait Issuing {
 
     /// On the context that is held.
     fn begin(&mut self, held: &mut CriGuard<'_>) -> (OwnPiece, Self::Made);
+    /// Whether it has what its pieces need; if not, the operation has failed.
+    fn may_go(&mut self, _: &OwnPiece, _: &mut CriGuard<'_>) -> bool {
+        true
+    }
     fn next(&mut self) -> Option<Piece<'_>>;
     /// All are issued (`whole`), or one has failed. The context is held.
     fn end(&mut self, held: &mut CriGuard<'_>, whole: bool);
@@ -71,7 +76,7 @@ impl Call<'_> {
         self.issue_own(route, op, begin, pieces, noted)
     }
 
-    /// On the calling thread's context, behind the puts that wait there.
+    /// On the calling thread's context, behind what waits there.
     fn issue_own<'p, T>(
         &mut self,
         route: Route<'_>,
@@ -93,29 +98,36 @@ impl Call<'_> {
         self.issue(route, ctx, &mut LaneFlush { route, issued: false });
     }
 
-    /// Sends the puts that wait on a context.
+    /// Sends what waits on a context.
     pub fn send_batch(&mut self, route: Route<'_>, ctx: u32) {
-        let (win, puts) = (self.win, Puts::default());
-        let mut batch = SentBatch { win, route, puts, alone: None, settled: false, listed: false };
-        self.issue(route, ctx, &mut batch);
+        let win = self.win;
+        self.issue(route, ctx, &mut SentBatch::new(win, route));
     }
 
     fn issue<T>(&mut self, route: Route<'_>, ctx: u32, op: &mut impl Issuing<Made = T>) -> T {
         let mut held = self.enter(ctx);
         let (own, made) = op.begin(&mut held);
+        let queue = &route.lane(ctx).queue;
+        let ticket = queue.join(&mut held);
         // How often the context was entered.
-        let (mut entries, mut whole) = (1, true);
+        let (mut entries, mut whole) = (1, op.may_go(&own, &mut held));
         while whole && let Some(piece) = op.next() {
-            let mut answer = piece.offer(&mut held, route, &own);
+            let offer = |held: &mut CriGuard<'_>| match queue.is_next(held, ticket) {
+                true => piece.offer(held, route, &own),
+                // The operation before it has found no room.
+                false => Status::NO_RESOURCE,
+            };
+            let mut answer = offer(&mut held);
             while answer == Status::NO_RESOURCE {
                 drop(held);
                 let waited = self.turn(ctx);
                 held = self.enter(ctx);
                 entries += 1;
-                answer = if waited.is_err() { waited } else { piece.offer(&mut held, route, &own) };
+                answer = if waited.is_err() { waited } else { offer(&mut held) };
             }
             whole = own.count(&mut held, answer);
         }
+        queue.leave(&mut held, ticket);
         op.end(&mut held, whole);
         if own.is_put() {
             let pool = own.local().map_or(0, Local::locks);
@@ -196,48 +208,93 @@ impl Issuing for LaneFlush<'_> {
     fn end(&mut self, _: &mut CriGuard<'_>, _: bool) {}
 }
 
-/// Puts that waited in a batch.
+/// Operations that waited in a batch.
 struct SentBatch<'a> {
     win: &'a RdmaWindow,
     route: Route<'a>,
-    puts: Puts,
+    members: Members,
     /// Puts of the transport write them; else a list does.
     alone: Option<std::vec::IntoIter<Piece<'a>>>,
+    /// Where results go in the operation's local memory.
+    results: Option<Results>,
+    /// Why they cannot be sent: there is no memory for the results.
+    failed: Status,
     /// They are complete for the program.
     settled: bool,
     listed: bool,
 }
 
-impl SentBatch<'_> {
+impl<'a> SentBatch<'a> {
+    fn new(win: &'a RdmaWindow, route: Route<'a>) -> SentBatch<'a> {
+        let (members, failed) = (Members::default(), Status::OK);
+        SentBatch { win, route, members, alone: None, results: None, failed, settled: false, listed: false }
+    }
+
     fn ends_there(&self) -> bool {
         self.alone.is_none() || self.route.link().remote_done
     }
 
     fn note(&self, held: &mut CriGuard<'_>) {
-        let (kind, ends_there, settled) = (Kind::TRANSFER, self.ends_there(), self.settled);
-        let places = self.puts.places();
-        note(self.win, self.route, held, Noted { kind, ends_there, settled, first: true, places });
+        let (ends_there, settled) = (self.ends_there(), self.settled);
+        for kind in [Kind::TRANSFER, Kind::ACCUMULATE] {
+            let places = self.members.places(kind);
+            note(self.win, self.route, held, Noted { kind, ends_there, settled, first: true, places });
+        }
     }
 
     fn entries(&self) -> Entries<'_> {
-        let (all, registration) = (self.puts.all(), &self.route.peer().data);
-        let mut entries = Entries::new(all.len(), None);
-        for put in all {
-            entries.push(Entry::new(LIST_PUT, put.remote, registration, self.puts.data_of(put)));
+        let (all, registration) = (self.members.all(), &self.route.peer().data);
+        let mut entries = Entries::into(all.len(), self.results);
+        let mut behind = 0;
+        for member in all {
+            let at = member.result.map(|(_, len)| {
+                let at = behind;
+                behind += len.next_multiple_of(8) as u64;
+                at
+            });
+            let Member { op, flags, compare, remote, .. } = *member;
+            let entry = Entry::new(op, remote, registration, self.members.data_of(member));
+            entries.push(Entry { flags, compare, result: at, ..entry });
         }
         entries
     }
 
     /// Local memory with the data of few puts, which the transport itself writes, where it can.
-    fn local(&self) -> Option<Scratch> {
-        let (link, all) = (self.route.link(), self.puts.all());
+    fn local_of_puts(&self) -> Option<Scratch> {
+        let (link, all) = (self.route.link(), self.members.all());
         let own = link.reach.btl().emulated & cap::PUT == 0;
-        if all.len() > BY_THEMSELVES || !own || !self.puts.are_apart() {
+        if all.len() > BY_THEMSELVES || !own || !self.members.are_puts_apart() {
             return None;
         }
-        let mut local = self.win.scratch(link, self.puts.data().len()).ok()?;
-        local.bytes_mut().copy_from_slice(self.puts.data());
+        let mut local = self.win.scratch(link, self.members.data().len()).ok()?;
+        local.bytes_mut().copy_from_slice(self.members.data());
         Some(local)
+    }
+
+    /// As puts of the transport's.
+    fn puts(&self) -> std::vec::IntoIter<Piece<'a>> {
+        let registration = &self.route.peer().data;
+        let stretches = self.members.all().iter().map(|put| Stretch {
+            local: put.at as u64,
+            remote: put.remote,
+            len: put.len as u64,
+            registration,
+        });
+        puts(self.route, stretches).collect::<Vec<_>>().into_iter()
+    }
+
+    /// Local memory for all results, and their ways from there; a failure is the operation's.
+    fn make_room(&mut self, op: &mut Draft) {
+        match self.win.scratch(self.route.link(), self.members.results()).map(Local::Scratch) {
+            Ok(local) => {
+                self.results = Some(Results::of(&local));
+                op.local = Some(local);
+                op.final_step = FinalStep::scatter(
+                    self.members.all().iter().filter_map(|member| member.result).collect(),
+                );
+            }
+            Err(status) => self.failed = status,
+        }
     }
 }
 
@@ -246,21 +303,16 @@ impl Issuing for SentBatch<'_> {
 
     fn begin(&mut self, held: &mut CriGuard<'_>) -> (OwnPiece, ()) {
         let (route, lane) = (self.route, self.route.lane(held.ctx()));
-        self.puts = lane.batch.take(held);
-        let local = self.local();
-        if local.is_some() {
-            let registration = &route.peer().data;
-            let all = self.puts.all().iter();
-            let stretches = all.map(|put| Stretch {
-                local: put.at as u64,
-                remote: put.remote,
-                len: put.len as u64,
-                registration,
-            });
-            self.alone = Some(puts(route, stretches).collect::<Vec<_>>().into_iter());
-        }
+        self.members = lane.batch.take(held);
         let mut op = Draft::default();
-        (op.local, op.is_put) = (local.map(Local::Scratch), true);
+        op.is_put = self.members.ordered.is_empty() && self.members.results() == 0;
+        op.ordered = core::mem::take(&mut self.members.ordered);
+        if self.members.results() > 0 {
+            self.make_room(&mut op);
+        } else if let Some(local) = self.local_of_puts() {
+            op.local = Some(Local::Scratch(local));
+            self.alone = Some(self.puts());
+        }
         let own = op.begin(held, route);
         self.settled = route.link().fences.has_batch(held.ctx());
         if self.settled || !self.ends_there() {
@@ -271,13 +323,17 @@ impl Issuing for SentBatch<'_> {
         (own, ())
     }
 
+    fn may_go(&mut self, own: &OwnPiece, held: &mut CriGuard<'_>) -> bool {
+        self.failed.is_ok() || own.count(held, self.failed)
+    }
+
     fn next(&mut self) -> Option<Piece<'_>> {
         if let Some(alone) = &mut self.alone {
             return alone.next();
         }
         let first = !core::mem::replace(&mut self.listed, true);
         // A batch has room for no more than a list has.
-        (first && !self.puts.all().is_empty()).then(|| Piece::List(self.entries()))
+        (first && !self.members.all().is_empty()).then(|| Piece::List(self.entries()))
     }
 
     fn end(&mut self, held: &mut CriGuard<'_>, whole: bool) {
@@ -286,6 +342,6 @@ impl Issuing for SentBatch<'_> {
             self.note(held);
         }
         let lane = self.route.lane(held.ctx());
-        lane.batch.give_back(held, core::mem::take(&mut self.puts));
+        lane.batch.give_back(held, core::mem::take(&mut self.members));
     }
 }

@@ -2,6 +2,8 @@
 //! and atomics elsewhere; nobody needs the target's help. See README.md for the map and the layouts.
 
 mod accumulate;
+mod ask;
+mod asking;
 mod attached;
 mod batch;
 mod call;
@@ -13,6 +15,7 @@ mod demand;
 mod elements;
 mod epoch;
 mod issue;
+mod join;
 mod known_regions;
 mod layout;
 mod local;
@@ -27,11 +30,14 @@ mod params;
 mod peer;
 mod piece;
 mod predecessors;
+mod queue;
 mod rdma;
 mod regions;
 mod registrar;
 mod retry;
 mod runs;
+mod serve;
+mod served;
 mod settle;
 mod shelf;
 mod spot;

@@ -7,7 +7,8 @@
 //!
 //! **Whose it is.** An operation owns its local memory while it is under way (`op.rs`), so whoever has a [`Scratch`] by itself may read and write it.
 
-use oxmpi_btl::{BtlHandle, BtlServices, RegHandle, Registration, access};
+use core::ffi::c_void;
+use oxmpi_btl::{BtlHandle, BtlServices, Listener, RegHandle, Registration, access, cap};
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::AtomicU64;
 use oxmpi_osc_support::Address;
@@ -88,6 +89,21 @@ impl Registered {
         let mut registration = core::ptr::null();
         (table.acquire)(table.instance, btl, at, len, access::LOCAL_WRITE, &mut registration).ok()?;
         Ok(Registered { services, btl, registration: given(registration), acquired: true })
+    }
+
+    /// Has a function carry out what peers ask there, where the transport has somebody who calls it.
+    ///
+    /// # Safety
+    /// The function keeps to its contract with this context until this is dropped.
+    pub unsafe fn listen(&self, listener: Listener, ctx: *mut c_void) -> Result<(), Status> {
+        let table = self.services.table();
+        if !table.listens() || !self.btl.can(cap::ASK) {
+            return Ok(());
+        }
+        // SAFETY: the registration is there; the rest is the caller's promise.
+        unsafe { (table.listen)(table.instance, self.btl, self.registration.get(), listener, ctx) }
+            .ok()
+            .map(|_| ())
     }
 
     pub fn handle(&self) -> *const RegHandle {

@@ -9,7 +9,7 @@
 //! of who waits for it until that is told. The last of them frees it. Counts belong to the context's CRI.
 
 use crate::local::{Local, Scratch};
-use crate::order::Touch;
+use crate::order::Ending;
 use crate::peer::{Peer, Route};
 use crate::rdma::Rdma;
 use core::ffi::c_void;
@@ -39,6 +39,8 @@ enum Step {
         to: Destination,
         len: usize,
     },
+    /// Results of a list, each in whole words.
+    Scatter(Vec<(Address<u8>, usize)>),
 }
 
 impl FinalStep {
@@ -54,6 +56,11 @@ impl FinalStep {
         })
     }
 
+    /// Each result of a list goes to the program's memory of that length, which has it for the operation until that is complete.
+    pub fn scatter(results: Vec<(Address<u8>, usize)>) -> FinalStep {
+        FinalStep(Step::Scatter(results))
+    }
+
     fn take_from(&self, local: &Scratch) {
         match &self.0 {
             Step::Nothing => {}
@@ -66,6 +73,15 @@ impl FinalStep {
                 // SAFETY: the elements can be written until the operation is complete, by the promise of whoever made the sink.
                 let _ = unsafe { to.fill(0, &local.bytes()[..*len]) };
             }
+            Step::Scatter(results) => {
+                let mut rest = local.bytes();
+                for &(to, len) in results {
+                    let (from, behind) = rest.split_at(len.next_multiple_of(8));
+                    // SAFETY: as above, by the promise of whoever made the operation that the result is of.
+                    unsafe { core::ptr::copy(from.as_ptr(), to.get(), len) };
+                    rest = behind;
+                }
+            }
         }
     }
 }
@@ -77,8 +93,8 @@ pub struct Plan {
     pub local: Option<Local>,
     pub final_step: FinalStep,
     pub request: Option<Pending>,
-    /// An accumulate that later ones may have to wait for.
-    pub ordered: Option<Touch>,
+    /// Accumulates that later ones may have to wait for.
+    pub ordered: Ending,
     /// Locks on its way are counted.
     pub is_put: bool,
 }
@@ -189,8 +205,8 @@ impl Op {
         if !waited {
             plan.local = None;
         }
-        if let Some(touch) = plan.ordered.take() {
-            peer.ordered.end(touch);
+        if !plan.ordered.is_empty() {
+            peer.ordered.end(core::mem::take(&mut plan.ordered));
         }
         match plan.request.take() {
             Some(request) => request.complete(status),

@@ -49,7 +49,7 @@ pub const PARAMS: &[ParamDecl] = &[
         ParamKind::SIZE,
         6,
         "512",
-        "Longest put that is collected with others to the same rank until the next flush, where memory is not mapped and the transport has lists; 0: none. Lower it where puts are to be under way before the flush",
+        "Longest put that is collected with others to the same rank until the next flush, where memory is not mapped and the transport has lists, and longest accumulate and get where those are messages; 0: none. Lower it where operations are to be under way before the flush",
     )
     .range(0, 1 << 16),
 ];

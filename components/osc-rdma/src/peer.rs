@@ -7,6 +7,7 @@
 use crate::batch::Batch;
 use crate::known_regions::KnownRegions;
 use crate::order::Ordered;
+use crate::queue::Queue;
 use crate::rdma::Rdma;
 use crate::wire::{RemoteRegistration, TRANSPORTS};
 use crate::writes::{Fences, Kind, Record};
@@ -81,6 +82,11 @@ pub struct Link {
     pub remote_done: bool,
     /// Bytes of the longest list; 0: the transport has none.
     pub lists: u64,
+    /// The transport has no way to update a word but by asking the target's process, so lists go for all atomics, and lists of a context are carried out in the
+    /// order of the calls.
+    pub lines: bool,
+    /// The target's listener (`serve.rs`) can be asked, and nothing is faster.
+    pub asks: bool,
     /// The transport reads and writes memory of the node by itself, and asks the process for atomics: two copies are cheaper then than an answer, for which
     /// that process, or its helper, may have to get a core first.
     pub copies: bool,
@@ -99,6 +105,7 @@ pub struct Lane {
     pub put_locks: AtomicU64,
     pub batch: Batch,
     pub record: Record,
+    pub queue: Queue,
 }
 
 impl Lane {
@@ -109,6 +116,7 @@ impl Lane {
             put_locks: AtomicU64::new(0),
             batch: Batch::new(ctx),
             record: Record::new(ctx),
+            queue: Queue::new(ctx),
         }
     }
 
@@ -137,8 +145,11 @@ impl Link {
     pub fn new(reach: Reach, cris: u32) -> Link {
         let attrs = reach.btl().attrs();
         let contexts = attrs.contexts.clamp(1, cris.max(1));
+        let by_requests = reach.btl().emulated & cap::ATOMIC != 0;
         Link {
             reach,
+            lines: by_requests && reach.btl().can(cap::LIST) && attrs.flags & BtlAttrs::LISTS_ORDERED != 0,
+            asks: by_requests && reach.btl().can(cap::LIST | cap::ASK),
             remote_done: attrs.flags & BtlAttrs::PUT_DONE_IS_REMOTE != 0,
             copies: false,
             fences: Fences::default(),
@@ -174,7 +185,8 @@ impl Link {
     pub fn of_node(self) -> Link {
         let emulated = self.reach.btl().emulated;
         let copies = emulated & cap::ATOMIC != 0 && emulated & (cap::GET | cap::PUT) == 0;
-        Link { copies, ..self }
+        let asks = self.asks && !copies;
+        Link { copies, asks, ..self }
     }
 
     /// Whether the transport has this atomic, for an operand of this kind ([`operand`]).

@@ -6,7 +6,7 @@ use crate::peer::Route;
 use crate::wire::RemoteRegistration;
 use core::marker::PhantomData;
 use core::ptr::{null, null_mut};
-use oxmpi_btl::{AtomicDesc, FlushDesc, LIST_ENTRY, ListDesc, ListEntry, RmaDesc, amo, cap};
+use oxmpi_btl::{AtomicDesc, FlushDesc, LIST_ASK, LIST_ENTRY, ListDesc, ListEntry, RmaDesc, amo, cap};
 use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{CriGuard, SliceRef, Status};
 
@@ -162,10 +162,22 @@ impl Stretch<'_> {
 /// Entries of a list, with the registrations and the data that they name.
 pub struct Entries<'p> {
     all: Vec<ListEntry>,
-    /// The local memory that results go to: where it begins, and how long it is.
-    results: Option<(*mut u8, u64)>,
-    handle: *const oxmpi_btl::RegHandle,
+    results: Option<Results>,
     named: PhantomData<&'p ()>,
+}
+
+/// The local memory that results go to.
+#[derive(Clone, Copy)]
+pub struct Results {
+    at: *mut u8,
+    len: u64,
+    handle: *const oxmpi_btl::RegHandle,
+}
+
+impl Results {
+    pub fn of(local: &Local) -> Results {
+        Results { at: local.at(), len: local.len(), handle: local.handle() }
+    }
 }
 
 /// One entry.
@@ -174,8 +186,9 @@ pub struct Entry<'p> {
     pub flags: u32,
     pub remote: u64,
     pub registration: &'p RemoteRegistration,
-    /// As long as the memory that it is about.
+    /// As long as the memory that it is about, but for what is asked.
     pub data: &'p [u8],
+    /// Of what is asked, the bytes of the answer.
     pub compare: u64,
     /// Where old values go in local memory, if anywhere.
     pub result: Option<u64>,
@@ -185,6 +198,16 @@ impl<'p> Entry<'p> {
     /// Without a result and without something to compare with.
     pub fn new(op: u32, remote: u64, registration: &'p RemoteRegistration, data: &'p [u8]) -> Entry<'p> {
         Entry { op, flags: 0, remote, registration, data, compare: 0, result: None }
+    }
+
+    /// A question for the rank's listener, and where its answer of so many bytes goes in local memory, if it has any.
+    pub fn ask(
+        registration: &'p RemoteRegistration,
+        data: &'p [u8],
+        answer: Option<(u64, u64)>,
+    ) -> Entry<'p> {
+        let (result, compare) = (answer.map(|(at, _)| at), answer.map_or(0, |(_, len)| len));
+        Entry { compare, result, ..Entry::new(LIST_ASK, 0, registration, data) }
     }
 
     /// Bytes of a list that it takes.
@@ -201,30 +224,34 @@ fn room(len: u64) -> u64 {
 impl<'p> Entries<'p> {
     /// None yet, but room for so many. `local`: the memory that results go to, which the operation gets.
     pub fn new(capacity: usize, local: Option<&Local>) -> Entries<'p> {
-        Entries {
-            all: Vec::with_capacity(capacity),
-            results: local.map(|local| (local.at(), local.len())),
-            handle: local.map_or(null(), Local::handle),
-            named: PhantomData,
-        }
+        Entries::into(capacity, local.map(Results::of))
+    }
+
+    /// The same with memory that the operation has already.
+    pub fn into(capacity: usize, results: Option<Results>) -> Entries<'p> {
+        Entries { all: Vec::with_capacity(capacity), results, named: PhantomData }
     }
 
     /// Adds an entry. Panics if its result is not in local memory.
     pub fn push(&mut self, entry: Entry<'p>) {
         let len = entry.data.len() as u64;
+        let fetched = if entry.op == LIST_ASK { entry.compare } else { len };
         let result = entry.result.map(|at| match self.results {
-            Some((local, all)) if at.checked_add(len).is_some_and(|end| end <= all) => {
-                local.wrapping_add(at as usize)
+            Some(Results { at: local, len, handle })
+                if at.checked_add(fetched).is_some_and(|end| end <= len) =>
+            {
+                (local.wrapping_add(at as usize), handle)
             }
             _ => panic!("the result of an entry is not in local memory"),
         });
+        let (result, result_handle) = result.unwrap_or((null_mut(), null()));
         self.all.push(ListEntry {
             remote: entry.remote,
             remote_handle: entry.registration.handle(),
             len,
             data: entry.data.as_ptr(),
-            result: result.unwrap_or(null_mut()),
-            result_handle: if entry.result.is_some() { self.handle } else { null() },
+            result,
+            result_handle,
             op: entry.op,
             flags: entry.flags,
             compare: entry.compare,
@@ -250,8 +277,11 @@ impl<'p> Entries<'p> {
 
     /// Panics unless results go to this memory, or nowhere.
     fn check(&self, local: Option<&Local>) {
-        if let Some((at, _)) = self.results {
-            assert!(local.is_some_and(|local| local.at() == at), "results go to the operation's memory");
+        if let Some(results) = self.results {
+            assert!(
+                local.is_some_and(|local| local.at() == results.at),
+                "results go to the operation's memory"
+            );
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Waiting of an operation for the writes that it has to come behind (`writes.rs`).
 
+use crate::batch::Batch;
 use crate::call::Call;
 use crate::layout::Block;
 use crate::order::Touch;
@@ -11,9 +12,15 @@ use oxmpi_mca::sync::unmodelled::Ordering;
 impl Call<'_> {
     /// Operations to a rank that are complete at the origin by now have to come before those that follow.
     pub fn settle_at_origin(&mut self, peer: Met<'_>) {
-        let Some(route) = peer.route().filter(|_| !self.win.rules.unordered()) else { return };
-        let link = route.link();
+        let Some(route) = peer.route() else { return };
+        let (link, unordered) = (route.link(), self.win.rules.unordered());
         for (ctx, lane) in (0..).zip(&link.lanes) {
+            if lane.batch.has_results() {
+                self.send_batch(route, ctx);
+            }
+            if unordered {
+                continue;
+            }
             if lane.batch.waits() && !link.fences.has_batch(ctx) {
                 let mut held = self.enter(ctx);
                 // Sent meanwhile, it is under way and waited for. SYNC POINT with `send_batch`.
@@ -90,7 +97,27 @@ impl Call<'_> {
     /// Waits until such an accumulate may go ahead, and notes that it is under way.
     pub fn wait_for_order(&mut self, peer: Met<'_>, touch: Touch) -> Result<(), Status> {
         let orders = self.win.rules.orders();
-        let waited = self.until(|| peer.ordered.begin(touch, orders));
-        if waited.is_err() { Err(waited) } else { Ok(()) }
+        if peer.ordered.begin(touch, orders) {
+            return Ok(());
+        }
+        let batches = || peer.peer().link.iter().flat_map(|link| &link.lanes).map(|lane| &lane.batch);
+        loop {
+            // The accumulates before it may wait in a batch, now or later.
+            if let Some(route) = peer.route() {
+                for (ctx, lane) in (0..).zip(&route.link().lanes) {
+                    if lane.batch.waits() {
+                        self.send_batch(route, ctx);
+                    }
+                }
+            }
+            let mut begun = false;
+            let waited = self.until(|| {
+                begun = peer.ordered.begin(touch, orders);
+                begun || batches().any(Batch::waits)
+            });
+            if waited.is_err() || begun {
+                return waited.ok().map(|_| ());
+            }
+        }
     }
 }

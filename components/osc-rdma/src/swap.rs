@@ -13,6 +13,7 @@ use oxmpi_btl::amo;
 use oxmpi_datatype::kernel::op;
 use oxmpi_mca::Status;
 use oxmpi_osc::Rma;
+use oxmpi_osc_support::Address;
 
 impl Call<'_> {
     // Not in one with what is tried before it, which needs few registers.
@@ -36,11 +37,22 @@ impl Call<'_> {
         // As few elements of an accumulate: see `accumulate.rs`.
         let copies = rules.under_lock && matches!(&spot, Spot::There(there) if there.route.link().copies);
         let by_atomic = !rules.coarse && !copies && update.is_atomic_at(at);
+        let place = Block { at, len: width as u64, packed: 0 };
         if let Spot::There(there) = &spot {
-            let place = Block { at, len: width as u64, packed: 0 };
+            // SAFETY: vouched for: the result is one element, which is written, and the operation's until that is complete.
+            let result = unsafe { Address::of(args.result) };
+            if by_atomic && !rules.under_lock && self.join_swap(there, place, [compare, new], result)? {
+                return Ok(());
+            }
             self.wait_for_writes(there.route, Kind::ACCUMULATE, None, &[place])?;
-            self.wait_for_order(peer, Touch::BOTH)?;
-            peer.ordered.end(Touch::BOTH);
+            let touch = Touch::BOTH.at([(at, width as u64)].into_iter());
+            self.wait_for_order(peer, touch)?;
+            peer.ordered.end(touch.into());
+            if !by_atomic && let Some(old) = self.ask_swap(there.route, place, dtype.base, [compare, new])? {
+                // SAFETY: as below.
+                unsafe { core::ptr::copy_nonoverlapping(old.as_ptr(), args.result, width) };
+                return Ok(());
+            }
         }
         let swap = |call: &mut Self| call.swap(&spot, at, &Swap { width, compare, new, by_atomic });
         let old = match (by_atomic, rules.under_lock) {

@@ -128,13 +128,13 @@ impl Window for RdmaWindow {
         }
         let home = &self.home;
         // SAFETY: the program's, which leaves it attached as long as it is there.
-        unsafe { home.attached.attach(&home.registrar, &home.shelf, memory) }
+        unsafe { home.attached.attach(&home.registrar, &home.shelf, &home.served, memory) }
     }
     fn detach(&self, _: &mut Entry, base: usize) -> Status {
         if !self.dynamic {
             return Status::RMA_FLAVOR;
         }
-        self.home.attached.detach(&self.home.shelf, base)
+        self.home.attached.detach(&self.home.shelf, &self.home.served, base)
     }
 
     fn set_hints(&self, hints: u32, ordering: u32) -> Status {

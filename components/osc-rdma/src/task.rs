@@ -1,5 +1,6 @@
 //! An accumulate that is ready to be carried out.
 
+use crate::ask::Deed;
 use crate::elements::Update;
 use crate::layout::Block;
 use crate::local::Local;
@@ -166,10 +167,15 @@ impl Task<'_> {
         self.blocks.iter().map(|block| (block.at, block.len))
     }
 
+    /// As it is asked of a target's listener.
+    pub fn deed(&self) -> Deed {
+        Deed::Update { code: self.update.code, base: self.update.base.0 }
+    }
+
     pub fn touch(&self) -> Touch {
         let (reads, writes) = (self.result.is_some(), self.update.code != op::NO_OP);
         let kind = if reads { Touch::ALONE } else { self.update.kind() };
-        Touch { reads, writes, kind }
+        Touch { reads, writes, kind, ..Touch::BOTH }.at(self.places())
     }
 
     pub fn operand(&self, packed: u64) -> u64 {

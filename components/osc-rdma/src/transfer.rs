@@ -12,7 +12,6 @@ use crate::peer::{Link, Route};
 use crate::piece::{Piece, gets, puts};
 use crate::spot::{RemoteTarget, Spot, complete};
 use crate::writes::Kind;
-use oxmpi_btl::LIST_ENTRY;
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::Status;
 use oxmpi_osc::{Asked, Rma, Want};
@@ -87,7 +86,7 @@ impl<'a> Call<'a> {
             Err(status) => return self.refused(status, want),
         };
         if let Spot::There(there) = &spot
-            && self.gather(&origin, there, shape, want)?
+            && self.join_put(&origin, there, shape, want)?
         {
             return self.done(want);
         }
@@ -100,10 +99,17 @@ impl<'a> Call<'a> {
         if shape.bytes() == 0 {
             return self.done(want);
         }
-        match self.spot(peer, args.disp, shape.count, shape.dtype) {
-            Ok(spot) => self.move_data(Transfer::Get(origin), &spot, shape, want),
-            Err(status) => self.refused(status, want),
+        let spot = match self.spot(peer, args.disp, shape.count, shape.dtype) {
+            Ok(spot) => spot,
+            Err(status) => return self.refused(status, want),
+        };
+        if let Spot::There(there) = &spot
+            && want == Want::Nothing
+            && self.join_get(&origin, there, shape)?
+        {
+            return Ok(None);
         }
+        self.move_data(Transfer::Get(origin), &spot, shape, want)
     }
 
     #[inline(always)]
@@ -149,48 +155,6 @@ impl<'a> Call<'a> {
                 Ok(None)
             }
             Spot::There(there) => self.move_there(transfer, &there, shape, Draft::default(), Care::Caller),
-        }
-    }
-
-    /// Keeps a small put of one block at its target for the next list to it. False: it is not one, and nothing has been done.
-    fn gather(
-        &mut self,
-        origin: &Source<'_>,
-        there: &RemoteTarget<'_>,
-        shape: Shape<'_>,
-        want: Want,
-    ) -> Result<bool, Status> {
-        let (route, link, len) = (there.route, there.route.link(), origin.bytes());
-        let (true, Some((disp, room))) = (there.is_whole(), shape.dtype.one_block(shape.count)) else {
-            return Ok(false);
-        };
-        if len > self.rdma().settings.aggregation
-            || link.lists < LIST_ENTRY + len.next_multiple_of(8)
-            || room < len
-        {
-            return Ok(false);
-        }
-        let (ctx, at) = (self.context(link), there.base.wrapping_add(disp as u64));
-        let lane = route.lane(ctx);
-        loop {
-            if link.fences.beside(ctx) {
-                self.wait_behind(route, ctx, at, len)?;
-            }
-            let mut held = self.enter(ctx);
-            if let Some(to) = lane.batch.put(&mut held, at, len as usize, link.lists) {
-                match origin.one_block() {
-                    // SAFETY: the program's data, of that many bytes, which the batch has room for.
-                    Some(from) => unsafe { copy_block(from, to.as_mut_ptr(), to.len()) },
-                    None => origin.pack(0, to),
-                }
-                lane.note_put(&mut held, 1);
-                if want == Want::Request {
-                    link.fences.batch_waits(&mut held);
-                }
-                return Ok(true);
-            }
-            drop(held);
-            self.send_batch(route, ctx);
         }
     }
 

@@ -10,6 +10,7 @@ use crate::epoch::Epochs;
 use crate::local::{Registered, Services};
 use crate::peer::{Met, Peers};
 use crate::registrar::Registrar;
+use crate::served::Served;
 use crate::shelf::Shelf;
 use crate::tally::Tally;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
@@ -23,6 +24,8 @@ pub struct Home {
     pub attached: Attached,
     /// Before the shelf: registrations end before memory goes.
     pub registered: Vec<Registered>,
+    /// Memory that origins reach by asking: behind the registrations at which it listens, and before the words.
+    pub served: Box<Served>,
     pub shelf: Shelf,
     /// Somebody asked for atomic updates of more than an element.
     pub coarse: bool,

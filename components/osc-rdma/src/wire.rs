@@ -207,6 +207,8 @@ pub mod word {
 
 /// In [`word::LOCAL`].
 pub const EXCLUSIVE: u64 = 1 << 63;
+/// In [`word::ACCUMULATE`]: one who wants it alone.
+pub const ALONE: u64 = 1 << 32;
 /// In [`word::GLOBAL`]: one lock_all.
 pub const ONE_ALL: u64 = 1 << 32;
 

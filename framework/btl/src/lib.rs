@@ -54,5 +54,5 @@ pub use author::{
 };
 pub use loss::Loss;
 pub use oxmpi_mca::{WaitFd, WaitSet, WaitWord};
-pub use services::{BtlServices, Reach, Registration};
+pub use services::{AskDesc, BtlServices, LIST_ASK, Listener, Reach, Registration, SERVICE_CTX};
 pub use table::*;

@@ -47,6 +47,32 @@ pub struct Registration {
     pub len: u64,
 }
 
+/// `RecvDesc::ctx` of a request on a service link.
+pub const SERVICE_CTX: u32 = u32::MAX;
+
+/// In `ListEntry::op`, with [`cap::ASK`](crate::cap::ASK): the data is for whoever listens at the registration ([`BtlServices::listen`]), whose
+/// answer has as many bytes as `compare` says; `remote` is 0. A list ends at the first entry that is refused, with the listener's status: those before it have
+/// been carried out. NOT_AVAILABLE: not now, ask again.
+pub const LIST_ASK: u32 = 65;
+
+/// A question of a peer's for a [`Listener`].
+#[repr(C)]
+pub struct AskDesc {
+    /// The bytes that the peer sent, which nobody has looked at; readable during the call.
+    pub data: *const u8,
+    /// How many.
+    pub len: u64,
+    /// Room for the answer, which is filled with zeros.
+    pub answer: *mut u8,
+    /// Bytes of the answer.
+    pub answer_len: u64,
+}
+
+/// Carries out what a peer asks ([`LIST_ASK`]) with memory of this process, under the service lock, in whichever thread serves. It loads and stores, neither
+/// waits nor calls the host, and has believed nothing of what it was sent. OK: the answer is there, and what was done is visible to all processors
+/// behind the call. NOT_AVAILABLE: not now; any other failure: never. Then nothing has been done.
+pub type Listener = unsafe extern "C" fn(ctx: *mut c_void, ask: *const AskDesc) -> Status;
+
 /// The host's services around transports, for PML and OSC. Any thread, holding nothing unless it says so.
 #[repr(C)]
 pub struct BtlServices {
@@ -90,12 +116,26 @@ pub struct BtlServices {
     /// Undoes `acquire` where no access of a peer's can be under way any more: peers that keep the handle may reach the memory
     /// behind this. Undoes `register` as `deregister` does, and fails as that. May be called with a CRI held.
     pub release: extern "C" fn(*mut c_void, *const BtlHandle, *const Registration) -> Status,
+    /// Has a function carry out what peers ask at a registration ([`LIST_ASK`]), until that is given back: it is not called behind
+    /// that, and `ctx` stays until then. Once for each registration. NOT_SUPPORTED: the module has not [`cap::ASK`](crate::cap::ASK).
+    pub listen: unsafe extern "C" fn(
+        *mut c_void,
+        *const BtlHandle,
+        *const Registration,
+        listener: Listener,
+        ctx: *mut c_void,
+    ) -> Status,
 }
 
 impl BtlServices {
     /// True where the host is new enough for `acquire` and `release` (contract 2.1).
     #[inline]
     pub fn keeps(&self) -> bool {
+        self.size as usize >= core::mem::offset_of!(BtlServices, listen)
+    }
+    /// True where the host is new enough for `listen`.
+    #[inline]
+    pub fn listens(&self) -> bool {
         self.size as usize >= core::mem::size_of::<BtlServices>()
     }
 }
@@ -103,5 +143,6 @@ impl BtlServices {
 const _: () = {
     assert!(core::mem::size_of::<Reach>() == 24);
     assert!(core::mem::size_of::<Registration>() == 32);
-    assert!(core::mem::size_of::<BtlServices>() == 56);
+    assert!(core::mem::size_of::<BtlServices>() == 64);
+    assert!(core::mem::size_of::<AskDesc>() == 32);
 };

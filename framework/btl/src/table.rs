@@ -84,6 +84,8 @@ impl BtlAttrs {
     pub const PARTIAL_DELIVERY: u32 = 128;
     /// `send` understands [`MAY_WAIT`]; nobody sets that in a message to a transport without this.
     pub const GATHERS: u32 = 256;
+    /// Lists of one context to one endpoint are carried out in the order of the calls that answered PENDING or OK, each of them whole.
+    pub const LISTS_ORDERED: u32 = 512;
 
     /// Attributes of a module with one context and no one-sided verbs.
     pub const fn new() -> BtlAttrs {
@@ -252,11 +254,11 @@ pub struct ListEntry {
     pub result: *mut u8,
     /// Registration of `result` with this module, with LOCAL_WRITE; null where `result` is, or handles have no bytes.
     pub result_handle: *const RegHandle,
-    /// [`LIST_PUT`], or an operation of [`amo`].
+    /// [`LIST_PUT`], [`LIST_ASK`](crate::LIST_ASK), or an operation of [`amo`].
     pub op: u32,
     /// As in [`AtomicDesc`].
     pub flags: u32,
-    /// For COMPARE_SWAP, which has one element.
+    /// For COMPARE_SWAP, which has one element; of [`LIST_ASK`](crate::LIST_ASK) the bytes of the answer, which go to `result`.
     pub compare: u64,
 }
 
@@ -400,7 +402,7 @@ pub struct BtlTable {
     /// progress of `ctx` brings replies. Every request is answered by one reply.
     pub service_request:
         Option<unsafe extern "C" fn(State, *mut Endpoint, ctx: u32, *const SendDesc) -> Status>,
-    /// Takes requests on the service context and calls their receivers with `RecvDesc::ctx` [`SERVICE_CTX`] and `link` set.
+    /// Takes requests on the service context and calls their receivers with `RecvDesc::ctx` [`SERVICE_CTX`](crate::SERVICE_CTX) and `link` set.
     /// Returns the number of requests that it took.
     pub service_progress: Option<unsafe extern "C" fn(State) -> i32>,
     /// Answers the request whose receiver is running; `link` is that of its descriptor. The reply comes out of
@@ -430,9 +432,6 @@ pub struct BtlTable {
 
 /// From [`BtlHandle::partner`]: the module does not say it; the one of its own number.
 pub const SAME_NUMBER: u32 = u32::MAX;
-
-/// `RecvDesc::ctx` of a request on a service link.
-pub const SERVICE_CTX: u32 = u32::MAX;
 
 /// One device of a BTL component, as its `open` returns it.
 #[repr(C)]
@@ -480,6 +479,8 @@ pub mod cap {
     pub const LIST: u32 = 1024;
     /// `partner`.
     pub const PARTNER: u32 = 2048;
+    /// Lists take [`LIST_ASK`](crate::LIST_ASK); of handles that the host carries lists out for.
+    pub const ASK: u32 = 4096;
 }
 
 /// An accepted module: the host's own copy, every slot a real function. This is what PML and OSC

@@ -4,15 +4,19 @@
 //! transport calls from `service_progress` alone, and registering takes the lock for itself. So memory that has been taken out of the
 //! table is touched by no request any more. A handler touches window memory and answers, and does nothing else.
 //!
+//! **Listeners.** The owner of registered memory may have a function of its own carry out what peers ask there; it gets the bytes of the entry, and room for its
+//! answer. It is called under the service lock as everything here, and never behind the end of the registration.
+//!
 //! **Nothing in a request is believed:** it names a registration by id and key, and address, length and access are
 //! checked against what was registered. A request that does not fit is answered with an error.
 
 use crate::amo::{self, Update};
 use crate::slab::Slab;
 use crate::wire::{self, Entry, RegistrationName, Reply, Request, Verb};
-use oxmpi_btl::{LIST_PUT, access};
+use oxmpi_btl::{AskDesc, LIST_ASK, LIST_PUT, Listener, access};
 use oxmpi_mca::Status;
 use std::cell::{Ref, RefCell};
+use std::ffi::c_void;
 use std::sync::atomic::{Ordering, fence};
 
 /// Memory that peers may reach by requests.
@@ -29,6 +33,24 @@ struct Registered {
     base: u64,
     len: u64,
     access: u32,
+    listening: Option<Listening>,
+}
+
+/// A function that carries out what peers ask at a registration.
+#[derive(Clone, Copy)]
+struct Listening {
+    listener: Listener,
+    ctx: *mut c_void,
+}
+
+// SAFETY: who gives it says that the function may be called by any thread that has the service lock (`Memory::listen`).
+unsafe impl Send for Listening {}
+
+/// The deed of an entry of a list.
+enum Deed {
+    Write(*mut u8),
+    Update(*mut u8, Update),
+    Ask(Listening),
 }
 
 /// The answer: a reply, and the memory that follows it as payload.
@@ -44,8 +66,22 @@ impl Memory {
     /// # Safety
     /// It stays valid until [`Memory::remove`], as far as `access` says what may be done with it.
     pub unsafe fn add(&mut self, key: u64, base: *mut u8, len: u64, access: u32) -> RegistrationName {
-        let id = self.registered.insert(Registered { key, base: base as u64, len, access });
+        let id = self.registered.insert(Registered { key, base: base as u64, len, access, listening: None });
         RegistrationName { id, key }
+    }
+
+    /// Has a function carry out what peers ask at a registration. BAD_PARAM: there is no such registration, or it has one.
+    ///
+    /// # Safety
+    /// The function keeps to the contract of a [`Listener`], by any thread that has the service lock; `ctx` stays until [`Memory::remove`].
+    pub unsafe fn listen(&mut self, name: RegistrationName, listener: Listener, ctx: *mut c_void) -> Status {
+        match self.registered.get_mut(name.id).filter(|r| r.key == name.key && r.listening.is_none()) {
+            Some(registered) => {
+                registered.listening = Some(Listening { listener, ctx });
+                Status::OK
+            }
+            None => Status::BAD_PARAM,
+        }
     }
 
     /// Removes a registration. False: there is no such registration.
@@ -143,9 +179,22 @@ impl Memory {
         }
     }
 
-    /// The address of the memory that an entry of a list names, and the update of each of its elements; `None`: bytes
-    /// are written.
-    fn find_entry(&self, entry: &Entry) -> Result<(*mut u8, Option<Update>), Status> {
+    /// The function that listens at a registration.
+    fn listening(&self, RegistrationName { id, key }: RegistrationName) -> Result<Listening, Status> {
+        let known = self.registered.get(id).filter(|r| r.key == key).ok_or(Status::NOT_FOUND)?;
+        known.listening.ok_or(Status::NO_PERMISSION)
+    }
+
+    /// The deed of an entry of a list, with memory that it may reach.
+    fn find_entry(&self, entry: &Entry) -> Result<Deed, Status> {
+        if u32::from(entry.op) == LIST_ASK {
+            let plain = entry.addr == 0 && entry.flags == 0 && entry.fetches == (entry.compare > 0);
+            return if plain {
+                self.listening(entry.registration).map(Deed::Ask)
+            } else {
+                Err(Status::BAD_PARAM)
+            };
+        }
         let (access, update) = if u32::from(entry.op) == LIST_PUT {
             (access::REMOTE_WRITE, None)
         } else {
@@ -158,11 +207,21 @@ impl Memory {
             (access::REMOTE_ATOMIC, Some(update))
         };
         let at = self.find(entry.registration, (entry.addr, entry.len.into()), access)?;
-        Ok((at, update))
+        Ok(update.map_or(Deed::Write(at), |update| Deed::Update(at, update)))
     }
 
-    /// Carries out the entries of a list in order, or none of them if one does not fit. Returns the old elements,
-    /// which stay until the next request.
+    /// Bytes that an entry adds to the results. BAD_PARAM: it does not fit.
+    fn results_of(&self, entry: &Entry) -> Result<u64, Status> {
+        match (self.find_entry(entry)?, entry.fetches) {
+            (_, false) => Ok(0),
+            (Deed::Write(_), true) => Err(Status::BAD_PARAM),
+            (Deed::Update(..), true) => Ok(u64::from(entry.len)),
+            (Deed::Ask(_), true) => Ok(entry.compare),
+        }
+    }
+
+    /// Carries out the entries of a list in order, or none of them if one does not fit; a listener that refuses its entry ends the list. Returns old
+    /// elements and answers, which stay until the next request.
     ///
     /// # Safety
     /// As [`Memory::serve`].
@@ -170,9 +229,9 @@ impl Memory {
         let (mut rest, mut fetched) = (list, 0);
         while !rest.is_empty() {
             let (entry, _, behind) = Entry::decode(rest).ok_or(Status::BAD_PARAM)?;
-            let (_, update) = self.find_entry(&entry)?;
-            fetched += if entry.fetches { u64::from(entry.len).next_multiple_of(8) } else { 0 };
-            if fetched > most || (entry.fetches && update.is_none()) {
+            let more = self.results_of(&entry)?;
+            fetched += if more > most { return Err(Status::BAD_PARAM) } else { more.next_multiple_of(8) };
+            if fetched > most {
                 return Err(Status::BAD_PARAM);
             }
             rest = behind;
@@ -184,11 +243,13 @@ impl Memory {
             rest = behind;
             match self.find_entry(&entry)? {
                 // SAFETY: registered for `len` bytes, which the data has; see `carry_out`.
-                (at, None) => unsafe { std::ptr::copy(data.as_ptr(), at, data.len()) },
+                Deed::Write(at) => unsafe { std::ptr::copy(data.as_ptr(), at, data.len()) },
                 // SAFETY: registered for all elements, and under the service lock.
-                (at, Some(update)) => unsafe {
+                Deed::Update(at, update) => unsafe {
                     amo::apply_each(&update, at, data, entry.fetches.then_some(&mut *results));
                 },
+                // SAFETY: the caller's promise.
+                Deed::Ask(listening) => unsafe { ask(listening, data, entry.compare, &mut results) }?,
             }
             let whole = results.len().next_multiple_of(8);
             results.resize(whole, 0);
@@ -196,6 +257,20 @@ impl Memory {
         drop(results);
         Ok(Ref::map(self.results.borrow(), Vec::as_slice))
     }
+}
+
+/// Has a listener carry out an entry, whose answer of `len` bytes, of which there is room in a reply, joins the results.
+///
+/// # Safety
+/// The caller holds the service lock.
+unsafe fn ask(listening: Listening, data: &[u8], len: u64, results: &mut Vec<u8>) -> Result<(), Status> {
+    let before = results.len();
+    results.resize(before + len as usize, 0);
+    let answer = results[before..].as_mut_ptr();
+    let ask = AskDesc { data: data.as_ptr(), len: data.len() as u64, answer, answer_len: len };
+    // SAFETY: the registration that it listens at is there, so its context is, too (`Memory::listen`).
+    let status = unsafe { (listening.listener)(listening.ctx, &ask) };
+    status.ok().map(|_| ())
 }
 
 /// Most bytes of a put in one request, and of a get in one reply, where a service link carries `limit` bytes.
@@ -326,6 +401,78 @@ mod tests {
         assert_eq!(serve_list(&memory, &[(odd, &ten[..4])], 64).0, Status::BAD_PARAM);
         assert_eq!(serve_list(&memory, &all, 16).0, Status::BAD_PARAM, "longer than a reply");
         assert_eq!(window, [20, 12, 3, 14]);
+    }
+
+    /// Adds the first byte that is asked to each of the answer's, and counts in the context; refuses what begins with 255.
+    unsafe extern "C" fn listener(ctx: *mut c_void, ask: *const AskDesc) -> Status {
+        // SAFETY: the tests' counter, and what `ask` lends.
+        unsafe {
+            let AskDesc { data, len, answer, answer_len } = *ask;
+            if len > 0 && *data == 255 {
+                return Status::NOT_AVAILABLE;
+            }
+            *ctx.cast::<u64>() += 1;
+            (0..answer_len as usize).for_each(|i| *answer.add(i) += *data);
+        }
+        Status::OK
+    }
+
+    #[test]
+    fn listeners_carry_out_what_is_asked_of_them() {
+        let (mut window, mut calls) = ([10u64; 2], 0u64);
+        let base = window.as_mut_ptr().cast::<u8>();
+        let mut memory = Memory::default();
+        // SAFETY: of the test's, which goes behind `memory`.
+        let (deaf, name) = unsafe { (memory.add(1, base, 16, ALL), memory.add(2, base, 16, ALL)) };
+        let ctx = (&raw mut calls).cast();
+        let wrong = RegistrationName { key: 3, ..name };
+        // SAFETY: the counter goes behind `memory`.
+        unsafe {
+            assert_eq!(memory.listen(wrong, listener, ctx), Status::BAD_PARAM);
+            assert_eq!(memory.listen(name, listener, ctx), Status::OK);
+            assert_eq!(memory.listen(name, listener, ctx), Status::BAD_PARAM, "once");
+        }
+        let plain = Entry {
+            registration: name,
+            addr: 0,
+            compare: 0,
+            len: 2,
+            op: LIST_ASK as u16,
+            flags: 0,
+            fetches: false,
+        };
+        let asks = Entry { compare: 3, fetches: true, ..plain };
+        let update = Entry { addr: base as u64, len: 8, op: 0, ..plain };
+        let ten = 10u64.to_le_bytes();
+        let all = [(asks, &[7u8, 0][..]), (update, &ten[..]), (plain, &[1, 0]), (asks, &[5, 0])];
+        assert_eq!(
+            serve_list(&memory, &all, 64),
+            (Status::OK, vec![7, 7, 7, 0, 0, 0, 0, 0, 5, 5, 5, 0, 0, 0, 0, 0])
+        );
+        assert_eq!(window[0], 20);
+        // One that is refused ends the list, behind what was done.
+        let some = [(update, &ten[..]), (asks, &[255, 0]), (update, &ten)];
+        assert_eq!(serve_list(&memory, &some, 64), (Status::NOT_AVAILABLE, Vec::new()));
+        assert_eq!(window[0], 30);
+        for (bad, status) in [
+            (Entry { registration: deaf, ..asks }, Status::NO_PERMISSION),
+            (Entry { registration: wrong, ..asks }, Status::NOT_FOUND),
+            (Entry { addr: 8, ..asks }, Status::BAD_PARAM),
+            (Entry { flags: 1, ..asks }, Status::BAD_PARAM),
+            (Entry { fetches: false, ..asks }, Status::BAD_PARAM),
+            (Entry { compare: 0, ..asks }, Status::BAD_PARAM),
+            (Entry { compare: 65, ..asks }, Status::BAD_PARAM),
+            (Entry { compare: u64::MAX, ..asks }, Status::BAD_PARAM),
+        ] {
+            assert_eq!(
+                serve_list(&memory, &[(update, &ten), (bad, &[7, 0])], 64),
+                (status, Vec::new()),
+                "{bad:?}"
+            );
+        }
+        assert!(memory.remove(name));
+        assert_eq!(serve_list(&memory, &[(asks, &[7, 0])], 64).0, Status::NOT_FOUND);
+        assert_eq!((window[0], calls), (30, 3));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use oxmpi_mca::Status;
 use oxmpi_mca::host::am_tag;
 
 /// Raise it with every change of what follows.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 
 /// AM tag of requests and replies.
 pub const TAG: u8 = am_tag::HOST + 1;
@@ -133,6 +133,7 @@ impl Request {
 pub struct Entry {
     pub registration: RegistrationName,
     pub addr: u64,
+    /// Of an entry for a listener: the bytes of its answer.
     pub compare: u64,
     pub len: u32,
     /// As in `ListEntry`.
@@ -210,6 +211,7 @@ impl Reply {
             | Status::NOT_FOUND
             | Status::NO_PERMISSION
             | Status::NOT_SUPPORTED
+            | Status::NOT_AVAILABLE
             | Status::RMA_RANGE) => s,
             _ => Status::PEER_FAILED,
         };

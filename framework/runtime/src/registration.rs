@@ -6,7 +6,7 @@
 
 use crate::objects::Instance;
 use crate::transports::reach;
-use oxmpi_btl::{BtlHandle, BtlServices, Registration, cap};
+use oxmpi_btl::{BtlHandle, BtlServices, Listener, Registration, cap};
 use oxmpi_loading::values::HostParams;
 use oxmpi_loading::values::LeavePinned;
 use oxmpi_mca::Status;
@@ -30,6 +30,7 @@ impl Instance {
                 deregister,
                 acquire,
                 release,
+                listen,
             })
         };
         &raw const **self.transports().services.get_or_init(make)
@@ -184,4 +185,15 @@ extern "C" fn release(ctx: *mut c_void, btl: *const BtlHandle, registration: *co
         // SAFETY: made for the caller alone by `acquire`, without a cache.
         None => unsafe { Registered::<BtlHandle>::end_own(registration) },
     }
+}
+
+/// Service: refuses. Transports as they are have nobody who could call a listener; see `crate::emulation` for those that have.
+unsafe extern "C" fn listen(
+    _: *mut c_void,
+    _: *const BtlHandle,
+    _: *const Registration,
+    _: Listener,
+    _: *mut c_void,
+) -> Status {
+    Status::NOT_SUPPORTED
 }

@@ -4,7 +4,7 @@ use super::net::{Net, Setup};
 use super::spin::Spin;
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
-use oxmpi_btl::{BtlAttrs, BtlHandle, BtlServices, Reach, Registration};
+use oxmpi_btl::{BtlAttrs, BtlHandle, BtlServices, Listener, Reach, Registration};
 use oxmpi_mca::biased::System;
 use oxmpi_mca::host::{HostTable, ProgressFn, cri_mode};
 use oxmpi_mca::sync::unmodelled::{AtomicU32, AtomicU64, Ordering};
@@ -147,6 +147,17 @@ extern "C" fn reach(i: *mut c_void, proc: u32, out: *mut SliceRef<Reach>) -> Sta
     }
 }
 
+/// This component has nobody listen.
+unsafe extern "C" fn listen(
+    _: *mut c_void,
+    _: *const BtlHandle,
+    _: *const Registration,
+    _: Listener,
+    _: *mut c_void,
+) -> Status {
+    Status::NOT_SUPPORTED
+}
+
 extern "C" fn register(
     i: *mut c_void,
     _: *const BtlHandle,
@@ -286,6 +297,7 @@ impl Proc {
             deregister,
             acquire: register,
             release,
+            listen,
         }
     }
 

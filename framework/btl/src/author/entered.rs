@@ -6,7 +6,8 @@
 
 use super::message::Bytes;
 use super::peer::Met;
-use crate::table::{Done, SERVICE_CTX};
+use crate::services::SERVICE_CTX;
+use crate::table::Done;
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::marker::PhantomData;

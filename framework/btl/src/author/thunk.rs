@@ -8,6 +8,7 @@ use super::device::*;
 use super::entered::{Completion, Contexts, Entered};
 use super::message::{Message, Vouched};
 use super::state::{Core, Module};
+use crate::services::SERVICE_CTX;
 use crate::table::*;
 use core::ffi::c_void;
 use oxmpi_mca::{MemKind, SliceRef, Status, WaitSet};

@@ -6,7 +6,7 @@ use crate::setup::Setup;
 use crate::transport::{attrs_of, endpoint_of, handle_of};
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering};
-use oxmpi_btl::{BtlHandle, BtlServices, Reach, Registration};
+use oxmpi_btl::{BtlHandle, BtlServices, Listener, Reach, Registration};
 use oxmpi_mca::{SliceRef, Status};
 use oxmpi_pml::PmlModule;
 use oxmpi_progress::{Crowding, Engine, Served};
@@ -49,6 +49,7 @@ impl Rank {
             deregister,
             acquire: register,
             release: deregister,
+            listen,
         });
         Tables { host, _attrs: attrs, btl, services, reached }
     }
@@ -100,4 +101,15 @@ extern "C" fn deregister(i: *mut c_void, _: *const BtlHandle, registration: *con
     // SAFETY: the caller gives back what it was given.
     unsafe { Rank::of(i).net.registry().deregister(registration) };
     Status::OK
+}
+
+/// Nobody listens.
+unsafe extern "C" fn listen(
+    _: *mut c_void,
+    _: *const BtlHandle,
+    _: *const Registration,
+    _: Listener,
+    _: *mut c_void,
+) -> Status {
+    Status::NOT_SUPPORTED
 }

@@ -14,7 +14,7 @@ pub(crate) mod emulated;
 mod verbs;
 
 use crate::objects::{Instance, Reached, Wrapped};
-use oxmpi_btl::{BtlHandle, BtlServices, Reach, SERVICE_CTX, SendDesc};
+use oxmpi_btl::{BtlHandle, BtlServices, Listener, Reach, Registration, SERVICE_CTX, SendDesc, cap};
 use oxmpi_emulation::requester::Endpoint;
 use oxmpi_emulation::target::payload_limits;
 use oxmpi_emulation::wire::{self, Reply};
@@ -31,7 +31,13 @@ impl Instance {
         let make = || {
             // SAFETY: the host's own table.
             let plain = unsafe { &*self.btl_services() };
-            Box::new(BtlServices { size: size_of::<BtlServices>() as u32, reserved: 0, reach, ..*plain })
+            Box::new(BtlServices {
+                size: size_of::<BtlServices>() as u32,
+                reserved: 0,
+                reach,
+                listen,
+                ..*plain
+            })
         };
         &raw const **self.emulation().services.get_or_init(make)
     }
@@ -172,6 +178,24 @@ extern "C" fn reach(ctx: *mut c_void, proc: u32, out: *mut SliceRef<Reach>) -> S
     }
 }
 
+/// Has a function carry out what peers ask at a registration; in the table as `BtlServices::listen`.
+unsafe extern "C" fn listen(
+    ctx: *mut c_void,
+    btl: *const BtlHandle,
+    registration: *const Registration,
+    listener: Listener,
+    listener_ctx: *mut c_void,
+) -> Status {
+    // SAFETY: components pass `BtlServices::instance`, which lives as long as they do, a handle that they were given, and a registration with it.
+    let (instance, btl, registration) = unsafe { (&*(ctx as *const Instance), &*btl, &*registration) };
+    let wrapped = instance.emulation().all().find(|wrapped| wrapped.handle.state == btl.state);
+    match wrapped.filter(|_| btl.can(cap::ASK)) {
+        // SAFETY: the component's promise.
+        Some(wrapped) => unsafe { wrapped.listen(registration.handle, listener, listener_ctx) },
+        None => Status::NOT_SUPPORTED,
+    }
+}
+
 /// The receiver of requests, on the service context, and of replies, on the others.
 extern "C" fn take(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
     // SAFETY: `take_requests` gave the instance; the message is valid during the call.
@@ -216,7 +240,8 @@ unsafe fn answer(instance: &Instance, wrapped: &Wrapped, msg: &RecvDesc, bytes: 
     let most = payload_limits(raw.attrs().service_limit).1;
     // SAFETY: the caller's promise; who registers memory keeps it valid.
     let answer = unsafe { instance.service().memory().serve(bytes, most) };
-    if answer.reply.status.is_err() {
+    // A listener that has no time now says nothing of who asks.
+    if answer.reply.status.is_err() && answer.reply.status != Status::NOT_AVAILABLE {
         let text = format!("rank {} asked for what it may not have: {}", msg.proc, answer.reply.status);
         instance.logger().info("btl", &text);
     }

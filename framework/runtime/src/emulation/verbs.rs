@@ -12,8 +12,8 @@
 use crate::objects::{Instance, Wrapped};
 use oxmpi_btl::amo::{ADD, FLOAT, MAX, MIN, SIGNED, WIDTH_32, operand};
 use oxmpi_btl::{
-    AtomicDesc, BtlAttrs, BtlHandle, Endpoint as RawEndpoint, FlushDesc, LIST_PUT, ListDesc, ProcList,
-    RegHandle, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, cap,
+    AtomicDesc, BtlAttrs, BtlHandle, Endpoint as RawEndpoint, FlushDesc, LIST_ASK, LIST_PUT, ListDesc,
+    ListEntry, Listener, ProcList, RegHandle, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, cap,
 };
 use oxmpi_emulation::amo::{self, Update};
 use oxmpi_emulation::requester::{Context, Endpoint, Route, Wish};
@@ -59,13 +59,15 @@ impl Wrapped {
     /// Makes the emulated transport over `raw`; in a box, since its handle points to it.
     pub fn new(instance: &Instance, raw: &BtlHandle) -> Box<Wrapped> {
         // Atomics of the transport's own are carried out only where they are coherent with what lists do.
-        let emulated = EMULATED & !complete(raw) | cap::LIST & !raw.caps;
+        let lists = cap::LIST & !raw.caps;
+        let emulated = EMULATED & !complete(raw) | lists;
+        let asks = if lists != 0 { cap::ASK } else { 0 };
         let attrs = Box::new(attrs_with(raw.attrs(), emulated));
         let (put_most, get_most) = payload_limits(raw.attrs().service_limit);
         let contexts = (0..raw.attrs().contexts).map(|_| Context::default()).collect();
         let handle = BtlHandle {
             size: size_of::<BtlHandle>() as u32,
-            caps: raw.caps | emulated | cap::REGISTER,
+            caps: raw.caps | emulated | cap::REGISTER | asks,
             state: std::ptr::null_mut(),
             send,
             progress,
@@ -154,6 +156,19 @@ impl Wrapped {
         Some(RegistrationName::decode(&bytes))
     }
 
+    /// Has a function carry out what peers ask at a registration.
+    ///
+    /// # Safety
+    /// The handle is of a registration with this transport; function and context as the service has them.
+    pub unsafe fn listen(&self, handle: *const RegHandle, listener: Listener, ctx: *mut c_void) -> Status {
+        // SAFETY: the caller's promise.
+        match unsafe { self.name_in(handle) } {
+            // SAFETY: the caller's promise.
+            Some(name) => unsafe { self.instance().service().listen(name, listener, ctx) },
+            None => Status::BAD_PARAM,
+        }
+    }
+
     /// Starts an emulated operation on a context, which becomes active. PENDING, or the reason why nothing has
     /// happened.
     fn issue(&self, endpoint: &Endpoint, ctx: u32, wish: Wish) -> Status {
@@ -220,19 +235,20 @@ impl Wrapped {
         let Some((context, _)) = self.context(ctx) else { return Status::BAD_PARAM };
         // SAFETY: the caller's list.
         let entries = unsafe { list.entries.get() };
-        let (mut bytes, mut results) = (context.list(), Vec::new());
+        let (mut bytes, mut results, mut answers) = (context.list(), Vec::new(), 0);
         for entry in entries {
             let (op, flags, len) = (entry.op, entry.flags, entry.len);
-            let update = Update { op, flags, operand: 0, compare: entry.compare };
-            let elements = op == LIST_PUT || (update.check().is_ok() && len.is_multiple_of(update.width()));
+            let fetched = fetched_by(entry);
+            answers += fetched.min(self.get_most + 1).next_multiple_of(8);
             // SAFETY: the caller's handle, read during the call.
             let registration = unsafe { self.name_in(entry.remote_handle) };
             let fits = bytes.len() as u64 + ENTRY as u64 <= self.put_most
-                && len <= self.put_most - bytes.len() as u64 - ENTRY as u64;
-            let (true, true, Some(registration)) = (elements, fits, registration) else {
+                && len <= self.put_most - bytes.len() as u64 - ENTRY as u64
+                && answers <= self.get_most;
+            let (true, true, Some(registration)) = (is_sane(entry), fits, registration) else {
                 return Status::BAD_PARAM;
             };
-            let fetches = !entry.result.is_null() && op != LIST_PUT;
+            let fetches = fetched > 0;
             let (addr, compare) = (entry.remote, entry.compare);
             let (len, op, flags) = (len as u32, op as u16, flags as u8);
             Entry { registration, addr, compare, len, op, flags, fetches }.encode(&mut bytes);
@@ -243,7 +259,7 @@ impl Wrapped {
             let whole = bytes.len().next_multiple_of(8);
             bytes.resize(whole, 0);
             if fetches {
-                results.push((entry.result, len));
+                results.push((entry.result, fetched as u32));
             }
         }
         if bytes.len() as u64 > self.put_most {
@@ -265,6 +281,27 @@ impl Wrapped {
         };
         let (local, done, done_ctx) = (bytes.as_mut_ptr(), list.done, list.done_ctx);
         self.issue(endpoint, ctx, Wish { request, local, results, done, done_ctx })
+    }
+}
+
+/// Whether an entry of a list is one that there is.
+fn is_sane(entry: &ListEntry) -> bool {
+    let ListEntry { op, flags, len, compare, .. } = *entry;
+    let update = Update { op, flags, operand: 0, compare };
+    match op {
+        LIST_PUT => true,
+        LIST_ASK => entry.remote == 0 && flags == 0 && (compare > 0) != entry.result.is_null(),
+        _ => update.check().is_ok() && len.is_multiple_of(update.width()),
+    }
+}
+
+/// Bytes that come back for an entry of a list.
+fn fetched_by(entry: &ListEntry) -> u64 {
+    match entry.op {
+        _ if entry.result.is_null() => 0,
+        LIST_PUT => 0,
+        LIST_ASK => entry.compare,
+        _ => entry.len,
     }
 }
 
@@ -321,6 +358,8 @@ fn attrs_with(raw: &BtlAttrs, emulated: u32) -> BtlAttrs {
     }
     if emulated & cap::LIST != 0 {
         attrs.list_limit = payload_limits(raw.service_limit).0;
+        // Each is one request, and requests are taken in their order.
+        attrs.flags |= BtlAttrs::LISTS_ORDERED;
     }
     attrs
 }

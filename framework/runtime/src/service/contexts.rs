@@ -1,12 +1,13 @@
 //! The service contexts of an instance: which are open, and who has their lock.
 
 use core::cell::UnsafeCell;
-use oxmpi_btl::{BtlHandle, cap};
+use oxmpi_btl::{BtlHandle, Listener, cap};
 use oxmpi_emulation::{Memory, RegistrationName};
 use oxmpi_mca::sync::unmodelled::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{Entry, Guard, Lock, Status};
 use oxmpi_system::locks::Mutex;
 use oxmpi_wireup::random_id;
+use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -141,6 +142,15 @@ impl Service {
         let key = random_id().map_err(|_| Status::INTERNAL)?;
         // SAFETY: the caller's promise.
         Ok(self.with_memory(|memory| unsafe { memory.add(key, addr, len, access) }))
+    }
+
+    /// Has a function carry out what peers ask at a registration.
+    ///
+    /// # Safety
+    /// As [`Memory::listen`].
+    pub unsafe fn listen(&self, name: RegistrationName, listener: Listener, ctx: *mut c_void) -> Status {
+        // SAFETY: the caller's promise.
+        self.with_memory(|memory| unsafe { memory.listen(name, listener, ctx) })
     }
 
     /// Removes a registration, so that no request touches the memory any more. False: there is no such registration.

@@ -37,7 +37,7 @@ extern "C" {
 #define OXMPI_FBTL_TABLE_VERSION 1
 #define OXMPI_FCOLL_TABLE_VERSION 1
 #define OXMPI_BTL_FRAMEWORK "btl"
-#define OXMPI_BTL_VERSION { 3, 0, 0 }
+#define OXMPI_BTL_VERSION { 3, 1, 0 }
 #define OXMPI_PML_FRAMEWORK "pml"
 #define OXMPI_PML_VERSION { 3, 1, 0 }
 #define OXMPI_COLL_FRAMEWORK "coll"

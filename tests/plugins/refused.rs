@@ -41,7 +41,7 @@ const CASES: &[Case] = &[
     ("framework-minor", &["-DFRAMEWORK_VERSION={3,77,0}"], &["framework version", "3.77", "3.0"]),
     // Components of the first edition of the contracts: their verbs have other arguments, their tables other places.
     ("first-abi", &["-DMAJOR=1", "-DMINOR=1"], &["ABI version", "1.1", "3.x"]),
-    ("first-btl", &["-DFRAMEWORK_VERSION={1,2,0}"], &["framework version", "btl 1.2", "btl 3.0"]),
+    ("first-btl", &["-DFRAMEWORK_VERSION={1,2,0}"], &["framework version", "btl 1.2", "btl 3.1"]),
     (
         "first-of-both",
         &["-DMAJOR=1", "-DMINOR=1", "-DFRAMEWORK_VERSION={1,2,0}"],
@@ -49,7 +49,7 @@ const CASES: &[Case] = &[
     ),
     // Those of the second one, in which PMLs polled the transports.
     ("second-abi", &["-DMAJOR=2", "-DMINOR=2"], &["ABI version", "2.2", "3.x"]),
-    ("second-btl", &["-DFRAMEWORK_VERSION={2,1,0}"], &["framework version", "btl 2.1", "btl 3.0"]),
+    ("second-btl", &["-DFRAMEWORK_VERSION={2,1,0}"], &["framework version", "btl 2.1", "btl 3.1"]),
     ("table-version", &["-DTABLE_VERSION=77"], &["table version", "77", "2"]),
     ("name", &["-DNAME=OXMPI_STR(\"other\")"], &["name", "other", "wrong"]),
     ("not-a-name", &["-DNAME=OXMPI_STR(\"No Name\")"], &["name", "No Name"]),

@@ -1456,7 +1456,7 @@ struct oxmpi_btl_module {
 #define OXMPI_CAP_LIST 1024
 /* `partner`. */
 #define OXMPI_CAP_PARTNER 2048
-/* Lists take `LIST_ASK`(super::LIST_ASK); of handles that the host carries lists out for. */
+/* Lists take `LIST_ASK`(crate::LIST_ASK); of handles that the host carries lists out for. */
 #define OXMPI_CAP_ASK 4096
 
 /* An accepted module: the host's own copy, every slot a real function. This is what PML and OSC

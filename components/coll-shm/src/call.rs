@@ -4,13 +4,13 @@
 //! defined. The rank goes on, and the call answers the first of these. An error that an operation returns ends the communicator's collectives in this rank
 //! (`protocol`): a lost process, a revoked communicator, ranks that have called different collectives. It stays the answer of all later calls.
 
+use crate::algorithms::{self, Algorithm};
 use crate::area::{Area, INLINE};
 use crate::data::Room;
 use crate::meet::{FEW, Meeting};
 use crate::module::{Ready, ShmModule};
 use crate::protocol::{Arrivals, Counters, Desk, Exit, Protocol, Result};
 use crate::tree::Branch;
-use crate::ways::{self, Way};
 use core::cell::Cell;
 use oxmpi_coll::{CollArgs, CollComm, CollServices};
 use oxmpi_mca::sync::AtomicU64;
@@ -26,7 +26,7 @@ pub struct Call<'a> {
     services: &'a CollServices,
     pub args: &'a CollArgs,
     noted: Cell<Status>,
-    way: Cell<Way>,
+    algorithm: Cell<Algorithm>,
     meeting: Meeting,
 }
 
@@ -47,8 +47,8 @@ impl<'a> Call<'a> {
             0 => Meeting::Many,
             _ => Meeting::Crowd,
         };
-        let (noted, way) = (Cell::new(Status::OK), Cell::new(Way::Posts));
-        Call { module, ready, comm, services, args, noted, way, meeting }
+        let (noted, algorithm) = (Cell::new(Status::OK), Cell::new(Algorithm::Posts));
+        Call { module, ready, comm, services, args, noted, algorithm, meeting }
     }
 
     pub fn module(&self) -> &'a ShmModule {
@@ -106,16 +106,16 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Notes the way that the data of this call goes, for tools.
+    /// Notes the algorithm that this call takes, for tools.
     #[inline]
-    pub fn goes(&self, way: Way) {
-        self.way.set(way);
+    pub fn takes(&self, algorithm: Algorithm) {
+        self.algorithm.set(algorithm);
     }
 
     /// The answer of a call of collective number `which` that ended so.
     pub fn answer(&self, which: u32, ended: Result) -> Status {
-        let number = ways::number(which, self.way.get());
-        debug_assert!(number.is_some(), "collective {which} goes by {:?}", self.way.get());
+        let number = algorithms::number(which, self.algorithm.get());
+        debug_assert!(number.is_some(), "collective {which} goes by {:?}", self.algorithm.get());
         if let Some(number) = number {
             self.services.tell_algorithm(self.comm, "shm", number);
         }
@@ -131,7 +131,7 @@ impl<'a> Call<'a> {
 
     /// Has the component below do all of this, in all ranks.
     pub fn hand_down(&self, which: u32) -> Result {
-        self.goes(Way::Messages);
+        self.takes(Algorithm::Messages);
         self.note(self.module.run_below(self.comm, which, self.args));
         Ok(())
     }

@@ -3,7 +3,7 @@
 use crate::call::Call;
 use crate::module::ShmModule;
 use crate::params::{Settings, tell};
-use crate::{area::Area, gather, one_to_all, ready, reduce, reduce_scatter, scan, table, ways};
+use crate::{algorithms, area::Area, gather, one_to_all, ready, reduce, reduce_scatter, scan, table};
 use core::ffi::c_void;
 use oxmpi_coll::{Coll, CollArgs, CollComm, CollModule, CollTable, which};
 use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status, StrRef};
@@ -68,7 +68,7 @@ impl<const ALL: bool> Coll for Shm<ALL> {
 
     const NESTS: bool = true;
     const PREPARES: bool = true;
-    const ALGORITHMS: &'static [StrRef] = ways::NAMES;
+    const ALGORITHMS: &'static [StrRef] = algorithms::NAMES;
 
     fn prepare(&self, module: &ShmModule, comm: &CollComm) -> Result<(), Status> {
         ready::prepare(module, comm)

@@ -4,13 +4,13 @@
 //! sums in the other half. The others wait while the last one combines, so nobody reads their operands behind the meeting; the sums are read until the
 //! reader comes to the next one.
 
+use crate::algorithms::Algorithm;
 use crate::call::Call;
 use crate::data::Room;
 use crate::fold::{fold, operand_of};
 use crate::protocol::{CELLS, Desk, Protocol, Result};
 use crate::reduction::Reduction;
 use crate::sequence::steps;
-use crate::ways::Way;
 use oxmpi_coll::which;
 
 /// Chunks between two waits.
@@ -22,7 +22,7 @@ pub fn allreduce(call: &Call<'_>, op: Reduction<'_>, source: Room<'_>, result: R
     if elements == 0 {
         return call.hand_down(which::ALLREDUCE);
     }
-    call.goes(Way::Crowd);
+    call.takes(Algorithm::Crowd);
     let (most, mut done) = (elements * op.size() * CHUNKS, 0);
     while done < source.len() {
         let bytes = most.min(source.len() - done);

@@ -1,12 +1,12 @@
 //! Gather, allgather and alltoall: blocks that others read, each rank at its own pace.
 
+use crate::algorithms::Algorithm;
 use crate::call::Call;
 use crate::data::{Place, Source};
 use crate::meet::Meeting;
 use crate::one_to_all::{all_have_posted, given, meet_behind, receives, sends, tag};
 use crate::posts::{Kept, Post};
 use crate::protocol::{Desk, Protocol, Result};
-use crate::ways::Way;
 use oxmpi_coll::{IN_PLACE, which};
 use oxmpi_mca::Status;
 
@@ -91,7 +91,7 @@ fn to_root(
                 is_awaited |= post.is_at_address();
             }
             if is_awaited {
-                call.goes(Way::Memory);
+                call.takes(Algorithm::Memory);
                 call.finish_now();
             }
             if let Some(own) = own {
@@ -102,7 +102,7 @@ fn to_root(
             let mut kept = Kept::default();
             call.offer(step, tag, own, &mut kept)?;
             if call.own(step, tag)?.is_at_address() {
-                call.goes(Way::Memory);
+                call.takes(Algorithm::Memory);
                 call.see_finished(root, step)?;
             }
         }
@@ -170,7 +170,7 @@ fn among_all(
         bring(other, call.look(other, step, tag)?)?;
     }
     if is_long {
-        call.goes(Way::Memory);
+        call.takes(Algorithm::Memory);
         return meet_behind(call, tag);
     }
     call.all_are_beyond(step);

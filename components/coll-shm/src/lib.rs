@@ -1,6 +1,8 @@
 //! Collectives of one node through memory that its ranks share. The README of this folder is the map.
 
 #[cfg(not(loom))]
+mod algorithms;
+#[cfg(not(loom))]
 mod area;
 #[cfg(not(loom))]
 mod call;
@@ -46,8 +48,6 @@ mod stream;
 #[cfg(not(loom))]
 mod table;
 mod tree;
-#[cfg(not(loom))]
-mod ways;
 
 #[cfg(not(loom))]
 oxmpi_mca::component! {

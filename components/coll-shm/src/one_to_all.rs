@@ -1,11 +1,11 @@
 //! Barrier, broadcast and scatter.
 
+use crate::algorithms::Algorithm;
 use crate::call::Call;
 use crate::data::{Place, Source};
 use crate::meet::{Meeting, meet};
 use crate::posts::{Kept, Post};
 use crate::protocol::{Desk, Protocol, Result};
-use crate::ways::Way;
 use oxmpi_coll::{IN_PLACE, which};
 use oxmpi_mca::Status;
 
@@ -37,8 +37,8 @@ pub fn all_have_posted(call: &Call<'_>, step: u32, tag: u32) -> Result {
 pub fn barrier(call: &Call<'_>) -> Result {
     match call.meeting() {
         Meeting::Few => {}
-        Meeting::Many => call.goes(Way::Tree),
-        Meeting::Crowd => call.goes(Way::Crowd),
+        Meeting::Many => call.takes(Algorithm::Tree),
+        Meeting::Crowd => call.takes(Algorithm::Crowd),
     }
     meet_behind(call, tag(which::BARRIER))
 }
@@ -81,7 +81,7 @@ const SHORTEST_PIECE: u64 = 2048;
 
 /// Posts data as a stream, which all others read.
 fn stream_to_all(call: &Call<'_>, data: Source<'_>, tag: u32) -> Result {
-    call.goes(Way::Pieces);
+    call.takes(Algorithm::Pieces);
     let cell = call.area().cell_bytes() as u64;
     let piece = (data.bytes()?.div_ceil(PIECES)).next_multiple_of(64).max(SHORTEST_PIECE).min(cell);
     let mut from = 0;
@@ -94,7 +94,7 @@ fn stream_to_all(call: &Call<'_>, data: Source<'_>, tag: u32) -> Result {
 
 /// Brings a stream to its place, from its first piece on. The error of one that is not as long is noted.
 fn bring_stream(call: &Call<'_>, root: u32, first: Post<'_>, tag: u32, place: Place<'_>) -> Result {
-    call.goes(Way::Pieces);
+    call.takes(Algorithm::Pieces);
     let (room, mut done, mut piece) = (place.bytes()?, 0, first);
     let total = piece.len().saturating_add(piece.rest());
     if total != room {
@@ -117,7 +117,7 @@ fn offer_to_all(call: &Call<'_>, data: Source<'_>, which: u32) -> Result {
     let (step, mut kept) = (call.begin(), Kept::default());
     call.offer(step, tag(which), data, &mut kept)?;
     if call.own(step, tag(which))?.is_at_address() {
-        call.goes(Way::Memory);
+        call.takes(Algorithm::Memory);
         for other in call.others() {
             call.see_finished(other, step)?;
         }
@@ -145,7 +145,7 @@ pub fn bcast(call: &Call<'_>) -> Result {
     }
     let post = call.look(root, call.begin(), tag)?;
     if post.is_at_address() {
-        call.goes(Way::Memory);
+        call.takes(Algorithm::Memory);
         post.bring(0, post.len(), place)?;
         call.finish_now();
         return Ok(());
@@ -193,7 +193,7 @@ pub fn scatter(call: &Call<'_>) -> Result {
             let len = post.len() / ranks;
             post.bring(u64::from(call.rank()) * len, len, place)?;
             if post.is_at_address() {
-                call.goes(Way::Memory);
+                call.takes(Algorithm::Memory);
                 call.finish_now();
             }
         }

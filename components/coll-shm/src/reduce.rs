@@ -3,6 +3,7 @@
 //! A few ranks post their operands and each combines all of them, or a slice of them, which it posts, where they are longer. Many combine them on the way up
 //! the tree, and all read the result at rank 0, or where the lowest rank of their group repeats it. Of a crowd the last one who comes combines all.
 
+use crate::algorithms::Algorithm;
 use crate::call::Call;
 use crate::crowd;
 use crate::data::{Place, Room, Source};
@@ -14,7 +15,6 @@ use crate::protocol::{Desk, Protocol, Result};
 use crate::reduction::Reduction;
 use crate::slices;
 use crate::stream::Stream;
-use crate::ways::Way;
 use oxmpi_coll::which;
 
 /// A reduction in chunks, for operands that do not fit a cell. `None`: they are not combined so, but read out of the ranks' memory.
@@ -32,7 +32,7 @@ fn in_chunks<'a>(
 /// Combines the operands of all ranks at rank 0, which has the result in its room of the second step; returns both steps.
 fn up_the_tree(call: &Call<'_>, op: Reduction<'_>, own: Room<'_>, tag: u32) -> Result<[u32; 2]> {
     let (step, back, len) = (call.begin(), call.begin(), own.len());
-    call.goes(Way::Tree);
+    call.takes(Algorithm::Tree);
     let mine = if call.rank() == 0 { back } else { step };
     call.make_room(mine)?;
     let sum = call.room(mine, len);

@@ -4,6 +4,7 @@
 //! A rank writes its slice of the result only where the others do not read: in place, operand and result are one buffer, of which a rank writes no more than its own
 //! slice before all have met.
 
+use crate::algorithms::Algorithm;
 use crate::call::Call;
 use crate::data::{Place, Room, Source, memory};
 use crate::fold::Slices;
@@ -11,7 +12,6 @@ use crate::one_to_all::{all_have_posted, meet_behind, tag};
 use crate::posts::{Kept, PIECE};
 use crate::protocol::{Desk, Protocol, Result};
 use crate::reduction::Reduction;
-use crate::ways::Way;
 use oxmpi_coll::which;
 use oxmpi_mca::Status;
 
@@ -72,7 +72,7 @@ pub fn allreduce(
     (source, result): (Room<'_>, Room<'_>),
 ) -> Result {
     let tag = tag(which::ALLREDUCE);
-    call.goes(Way::Memory);
+    call.takes(Algorithm::Memory);
     let slices = Slices::new(op, source.len(), call.ranks());
     let (from, bytes) = slices.of(call.rank());
     let mut kept = Kept::default();
@@ -99,7 +99,7 @@ pub fn reduce(
     (source, result): (Room<'_>, Option<Room<'_>>),
 ) -> Result {
     let tag = tag(which::REDUCE);
-    call.goes(Way::Memory);
+    call.takes(Algorithm::Memory);
     let slices = Slices::new(op, source.len(), call.ranks());
     let (from, bytes) = slices.of(call.rank());
     let (mut kept, mut kept_slice) = (Kept::default(), Kept::default());

@@ -11,12 +11,12 @@
 //! all chunks before `k - 1` and read those before `k - 2`, so nobody reads steps before `A(k - 1)` when all have been seen to post `Ak`. Between that and the step
 //! `B(k + 1)`, the last one before this is known of the next chunk, lie fewer steps than there are slots.
 
+use crate::algorithms::Algorithm;
 use crate::call::Call;
 use crate::data::{Room, memory};
 use crate::fold::{Slices, operand_of};
 use crate::protocol::{Desk, Protocol, Result};
 use crate::reduction::Reduction;
-use crate::ways::Way;
 
 /// A reduction in chunks.
 pub struct Stream<'a> {
@@ -96,7 +96,7 @@ impl<'a> Stream<'a> {
 
     /// Runs it. `result`: in the ranks that get it.
     pub fn run(&self, result: Option<Room<'_>>) -> Result {
-        self.call.goes(Way::Pieces);
+        self.call.takes(Algorithm::Pieces);
         let (call, chunks) = (self.call, self.own.len().div_ceil(self.chunk));
         // A rank without a result, or whose operand is in its place, combines in temporary memory.
         let apart = result.filter(|result| result.start() != self.own.start());

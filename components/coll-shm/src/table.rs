@@ -4,13 +4,13 @@
 //! its address in the rank's memory, and the rank waits until all have read. The post depends on
 //! the rank's own counts, and whether this way is taken on the communicator alone: a table has to fit a cell, and ranks have to read each other's memory.
 
+use crate::algorithms::Algorithm;
 use crate::call::Call;
 use crate::data::{Place, Room, Source};
 use crate::meet::Meeting;
 use crate::one_to_all::{given, meet_behind, receives, sends, tag};
 use crate::posts::{Kept, Origin};
 use crate::protocol::{Desk, Protocol, Result};
-use crate::ways::Way;
 use oxmpi_coll::{IN_PLACE, which};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::Status;
@@ -74,7 +74,7 @@ fn offer<'a>(
         };
         enter(room, other, start.expose_provenance() as u64, len);
     }
-    call.goes(Way::Memory);
+    call.takes(Algorithm::Memory);
     call.post_table(step, tag, table);
     Ok(true)
 }
@@ -89,7 +89,7 @@ fn bring(call: &Call<'_>, other: u32, step: u32, tag: u32, place: Place<'_>) -> 
     let [at, len] = entry;
     let origin = match post.is_at_address() {
         true => {
-            call.goes(Way::Memory);
+            call.takes(Algorithm::Memory);
             Origin::There(other, at)
         }
         // The other one's word, so it is looked at.

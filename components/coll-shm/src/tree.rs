@@ -168,7 +168,7 @@ mod tests {
         ]
     }
 
-    /// Whatever the groups: all ranks but 0 are below one of them, all have a source that repeats, and the waits come to an end in rank 0.
+    /// With any groups, all ranks but 0 are below one of them, all have a source that repeats, and the waits come to an end in rank 0.
     #[test]
     fn every_rank_is_in_the_tree_of_groups_once() {
         for groups in machines() {

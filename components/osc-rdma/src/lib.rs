@@ -39,6 +39,7 @@ mod runs;
 mod serve;
 mod served;
 mod settle;
+mod shape;
 mod shelf;
 mod spot;
 mod state_words;

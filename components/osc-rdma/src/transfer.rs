@@ -10,9 +10,9 @@ use crate::mapped_targets::copy_block;
 use crate::op::{Draft, FinalStep, Waiting};
 use crate::peer::{Link, Route};
 use crate::piece::{Piece, gets, puts};
+use crate::shape::Shape;
 use crate::spot::{RemoteTarget, Spot, complete};
 use crate::writes::Kind;
-use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::Status;
 use oxmpi_osc::{Asked, Rma, Want};
 use oxmpi_osc_support::{Elements, Pending, Request, Sink, Source};
@@ -28,27 +28,6 @@ pub enum Care {
 pub enum Transfer<'a> {
     Put(Source<'a>),
     Get(Sink<'a>),
-}
-
-/// The elements of a type at a target.
-#[derive(Clone, Copy)]
-pub struct Shape<'a> {
-    pub count: u64,
-    pub dtype: &'a TypeDesc,
-}
-
-impl<'a> Shape<'a> {
-    /// Elements of this shape at an address of this process.
-    ///
-    /// # Safety
-    /// They lie there, in memory that can be read and written as long as the result is used.
-    pub unsafe fn at(self, at: *mut u8) -> Elements<'a> {
-        Elements { at, count: self.count, dtype: self.dtype }
-    }
-
-    pub fn bytes(&self) -> u64 {
-        self.dtype.packed.saturating_mul(self.count)
-    }
 }
 
 /// The data of a put, and its shape at the target.

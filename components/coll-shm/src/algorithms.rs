@@ -1,11 +1,11 @@
-//! The ways that a collective's data goes, as tools see them in counters.
+//! Algorithms: how the data of a collective goes, as tools see it in counters.
 
 use oxmpi_coll::which;
 use oxmpi_mca::StrRef;
 
-/// A way. Lengths decide, the meeting of ranks, and whether these read each other's memory.
+/// An algorithm. Lengths decide, the meeting of ranks, and whether these read each other's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Algorithm {
     /// Through posts, or the words of a meeting alone.
     Posts,
     /// Up a tree of many ranks.
@@ -41,15 +41,15 @@ macro_rules! word {
     };
 }
 
-macro_rules! ways {
-    ($($operation:ident $name:literal: $($way:ident)*;)*) => {
-        /// The names of the ways that each collective has.
-        pub const NAMES: &[StrRef] = &[$($(StrRef::new(concat!($name, "_", word!($way)))),*),*];
-        const ALL: &[(u32, Way)] = &[$($((which::$operation, Way::$way)),*),*];
+macro_rules! algorithms {
+    ($($operation:ident $name:literal: $($algorithm:ident)*;)*) => {
+        /// The names of the algorithms that each collective has.
+        pub const NAMES: &[StrRef] = &[$($(StrRef::new(concat!($name, "_", word!($algorithm)))),*),*];
+        const ALL: &[(u32, Algorithm)] = &[$($((which::$operation, Algorithm::$algorithm)),*),*];
     };
 }
 
-ways! {
+algorithms! {
     BARRIER "barrier": Posts Tree Crowd;
     BCAST "bcast": Posts Pieces Memory Messages;
     REDUCE "reduce": Posts Tree Pieces Memory Messages;
@@ -69,28 +69,28 @@ ways! {
     REDUCE_SCATTER_BLOCK "reduce_scatter_block": Posts Messages;
 }
 
-/// Ways, and collectives that have numbers.
-const WAYS: usize = Way::Messages as usize + 1;
+/// Algorithms, and collectives that have numbers.
+const ALGORITHMS: usize = Algorithm::Messages as usize + 1;
 const COLLECTIVES: usize = which::REDUCE_SCATTER_BLOCK as usize + 1;
-/// A collective has no such way.
+/// A collective has no such algorithm.
 const NONE: u8 = u8::MAX;
 
-/// For each collective and way its number in [`NAMES`].
-const NUMBERS: [[u8; WAYS]; COLLECTIVES] = {
-    let mut numbers = [[NONE; WAYS]; COLLECTIVES];
+/// For each collective and algorithm its number in [`NAMES`].
+const NUMBERS: [[u8; ALGORITHMS]; COLLECTIVES] = {
+    let mut numbers = [[NONE; ALGORITHMS]; COLLECTIVES];
     let mut at = 0;
     while at < ALL.len() {
-        let (which, way) = ALL[at];
-        numbers[which as usize][way as usize] = at as u8;
+        let (which, algorithm) = ALL[at];
+        numbers[which as usize][algorithm as usize] = at as u8;
         at += 1;
     }
     assert!(at < NONE as usize);
     numbers
 };
 
-/// The number in [`NAMES`] of the way of collective number `which`. `None`: it has no such way.
-pub fn number(which: u32, way: Way) -> Option<u32> {
-    let number = NUMBERS.get(which as usize)?[way as usize];
+/// The number in [`NAMES`] of the algorithm of collective number `which`. `None`: it has no such algorithm.
+pub fn number(which: u32, algorithm: Algorithm) -> Option<u32> {
+    let number = NUMBERS.get(which as usize)?[algorithm as usize];
     (number != NONE).then_some(number.into())
 }
 
@@ -101,11 +101,15 @@ mod tests {
     #[test]
     fn names_stand_at_their_numbers() {
         // SAFETY: static text.
-        let name = |which, way| unsafe { NAMES[number(which, way).expect("it has it") as usize].get() };
-        assert_eq!(name(which::BARRIER, Way::Posts), Some("barrier_posts"));
-        assert_eq!(name(which::ALLREDUCE, Way::Crowd), Some("allreduce_crowd"));
-        assert_eq!(name(which::REDUCE_SCATTER_BLOCK, Way::Messages), Some("reduce_scatter_block_messages"));
-        assert_eq!(number(which::SCAN, Way::Memory), None);
+        let name =
+            |which, algorithm| unsafe { NAMES[number(which, algorithm).expect("it has it") as usize].get() };
+        assert_eq!(name(which::BARRIER, Algorithm::Posts), Some("barrier_posts"));
+        assert_eq!(name(which::ALLREDUCE, Algorithm::Crowd), Some("allreduce_crowd"));
+        assert_eq!(
+            name(which::REDUCE_SCATTER_BLOCK, Algorithm::Messages),
+            Some("reduce_scatter_block_messages")
+        );
+        assert_eq!(number(which::SCAN, Algorithm::Memory), None);
         assert_eq!(NAMES.len(), ALL.len());
     }
 }

@@ -10,6 +10,7 @@ use crate::params::Settings;
 use crate::peer::{Peers, is_fit};
 use crate::rdma::Rdma;
 use crate::registrar::{Registrar, spokesmen, transports};
+use crate::resting::Resting;
 use crate::serve::serve;
 use crate::served::Served;
 use crate::shelf::Shelf;
@@ -110,6 +111,7 @@ impl RdmaWindow {
             home,
             waits: AtomicU32::new(0),
             tally: Tally::default(),
+            resting: Resting::default(),
         }
     }
 }

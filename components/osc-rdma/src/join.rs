@@ -39,8 +39,13 @@ impl Call<'_> {
         let lane = route.lane(ctx);
         loop {
             let mut held = self.enter(ctx);
+            let begins = !lane.batch.waits();
             if let Some(to) = lane.batch.add(&mut held, member, touch, route.link().lists) {
-                return fill(to);
+                fill(to);
+                drop(held);
+                return if begins {
+                    self.win.resting.begun(route.peer().rank)
+                };
             }
             drop(held);
             self.send_batch(route, ctx);
@@ -67,7 +72,7 @@ impl Call<'_> {
                 self.wait_behind(route, ctx, at, len)?;
             }
             let mut held = self.enter(ctx);
-            let member = Member::new(LIST_PUT, at, len as usize);
+            let (member, begins) = (Member::new(LIST_PUT, at, len as usize), !lane.batch.waits());
             if let Some(to) = lane.batch.add(&mut held, member, None, link.lists) {
                 match origin.one_block() {
                     // SAFETY: the program's data, of that many bytes, which the batch has room for.
@@ -77,6 +82,10 @@ impl Call<'_> {
                 lane.note_put(&mut held, 1);
                 if want == Want::Request {
                     link.fences.batch_waits(&mut held);
+                }
+                drop(held);
+                if begins {
+                    self.win.resting.begun(route.peer().rank);
                 }
                 return Ok(true);
             }

@@ -34,6 +34,7 @@ mod queue;
 mod rdma;
 mod regions;
 mod registrar;
+mod resting;
 mod retry;
 mod runs;
 mod serve;

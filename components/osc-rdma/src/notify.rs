@@ -79,6 +79,7 @@ impl<'a> Call<'a> {
         look: impl FnOnce(&AtomicU64) -> u64,
     ) -> Result<u64, Status> {
         let word = self.counter(counter)?;
+        self.send_what_rests();
         // Programs loop over it until a notification has come, perhaps by this rank's own progress.
         self.progress();
         let value = look(word);
@@ -88,6 +89,7 @@ impl<'a> Call<'a> {
 
     pub fn await_notifications(&mut self, counter: u32, threshold: u64) -> Result<u64, Status> {
         let word = self.counter(counter)?;
+        self.send_what_rests();
         self.until(|| word.load(Ordering::SeqCst) >= threshold).ok()?;
         barrier();
         Ok(word.load(Ordering::SeqCst))

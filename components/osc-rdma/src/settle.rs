@@ -9,6 +9,7 @@ use oxmpi_mca::sync::unmodelled::Ordering;
 impl Call<'_> {
     /// Waits until all that was issued before has ended, at the targets too if `remote`; the first failure since the last time.
     pub fn settle(&mut self, peers: &[Met<'_>], remote: bool) -> Status {
+        self.send_what_rests();
         if remote {
             self.begin_settling(peers);
         } else {
@@ -41,6 +42,26 @@ impl Call<'_> {
                 // SYNC POINT with `Lane::flushed`.
                 if !route.link().remote_done && lane.written.load(Ordering::Acquire) != 0 {
                     self.flush_lane(route, ctx);
+                }
+            }
+        }
+    }
+
+    /// Sends all batches of the window that wait.
+    #[inline]
+    pub fn send_what_rests(&mut self) {
+        if self.win.resting.any() {
+            self.send_resting();
+        }
+    }
+
+    #[cold]
+    fn send_resting(&mut self) {
+        let win = self.win;
+        for route in win.resting.take().into_iter().filter_map(|rank| win.peers.get(rank)?.route()) {
+            for (ctx, lane) in (0..).zip(&route.link().lanes) {
+                if lane.batch.waits() {
+                    self.send_batch(route, ctx);
                 }
             }
         }

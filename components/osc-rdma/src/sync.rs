@@ -38,6 +38,7 @@ impl<'a> Call<'a> {
         if kind == Held::Unchecked {
             return Ok(());
         }
+        self.send_what_rests();
         self.yield_lock(peer)?;
         self.leave_processor();
         self.insist(|call| {

@@ -82,7 +82,9 @@ impl Window for RdmaWindow {
         of(self.call(entry).wait())
     }
     fn test(&self, entry: &mut Entry) -> Status {
-        self.call(entry).test().unwrap_or_else(|status| status)
+        let mut call = self.call(entry);
+        call.send_what_rests();
+        call.test().unwrap_or_else(|status| status)
     }
     fn lock(&self, entry: &mut Entry, kind: LockKind, rank: u32, assert: u32) -> Status {
         of(self.call(entry).lock(kind, rank, assert))
@@ -107,6 +109,9 @@ impl Window for RdmaWindow {
         match rank {
             // All of it is mapped: nothing is ever under way there.
             Some(rank) if self.peers.near(rank).is_some_and(|peer| peer.link.is_none()) => {
+                if self.resting.any() {
+                    self.call(entry).send_what_rests();
+                }
                 barrier();
                 Status::OK
             }
@@ -117,6 +122,7 @@ impl Window for RdmaWindow {
 
     fn sync(&self, entry: &mut Entry) -> Status {
         barrier();
+        self.call(entry).send_what_rests();
         self.comm.progress(entry);
         barrier();
         Status::OK

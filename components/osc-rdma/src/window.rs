@@ -10,6 +10,7 @@ use crate::epoch::Epochs;
 use crate::local::{Registered, Services};
 use crate::peer::{Met, Peers};
 use crate::registrar::Registrar;
+use crate::resting::Resting;
 use crate::served::Served;
 use crate::shelf::Shelf;
 use crate::tally::Tally;
@@ -56,6 +57,8 @@ pub struct RdmaWindow {
     /// Retries of locks, for unequal pauses.
     pub waits: AtomicU32,
     pub tally: Tally,
+    /// Batches that wait.
+    pub resting: Resting,
 }
 
 /// The rules that info keys and parameters set.

@@ -1,8 +1,9 @@
 //! The component and its open file.
 
+use crate::apart;
 use crate::mount::{is_nfs, kept};
 use crate::params::{LOCK_ALGORITHM, Settings};
-use oxmpi_fs::{Description, Facts, File, Fs, FsModule, LockKind, Locked, Opening, Range, keeps};
+use oxmpi_fs::{Access, Description, Facts, File, Fs, FsModule, LockKind, Locked, Opening, Range, keeps};
 use oxmpi_fs_support::{PosixFile, forget, params, unlink};
 use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status};
 use std::path::Path;
@@ -46,6 +47,9 @@ impl Fs for Nfs {
             file.forbid_locks();
             let of_locks = keeps::LOCKS_HERE | keeps::LOCKS | keeps::LOCK_REVALIDATES;
             kept = kept.without(of_locks, params::because("fs_nfs_lock_algorithm"));
+        }
+        if how.access != Access::Read && file.has_locks() {
+            apart::keep_bytes_apart(&file, how.access)?;
         }
         let about = Description { keeps: kept.bits, because: kept.reason(), ..file.about() };
         Ok(NfsFile { file, about })

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod apart;
 mod component;
 mod mount;
 mod params;

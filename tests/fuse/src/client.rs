@@ -2,7 +2,9 @@
 //!
 //! - Data that a program writes is kept as ranges of bytes, and reaches the server when the file is closed, synced, locked or unlocked.
 //! - A page that was read is kept, and read from there until it is seen that the file has changed; that is asked for when a file is opened, when a lock was taken, and when attributes
-//!   are asked for anew. The kernel believes attributes for so long that a program that does not insist gets old ones.
+//!   are asked for anew. A write to a page that is kept is taken for one of the whole page, as Linux does where the machine has no lock of the file: bytes that others have written there
+//!   meanwhile are lost.
+//! - The kernel believes attributes for so long that a program that does not insist gets old ones.
 
 use crate::served::Behaviour;
 use crate::server::{Answer, Server};
@@ -28,6 +30,15 @@ impl Kept {
     fn length(&self) -> u64 {
         let written = self.dirty.iter().map(|(offset, data)| offset + data.len() as u64).max();
         self.length.max(written.unwrap_or(0))
+    }
+
+    /// A page as this machine sees it with what is written to it, up to the end of the file.
+    fn whole_page(&self, page: u64, mut bytes: Vec<u8>, (at, data): (u64, &[u8])) -> Vec<u8> {
+        let length = self.length().max(at + data.len() as u64);
+        bytes.resize(PAGE.min(length - page * PAGE) as usize, 0);
+        self.dirty.iter().for_each(|(offset, data)| overlay(&mut bytes, page * PAGE, *offset, data));
+        overlay(&mut bytes, page * PAGE, at, data);
+        bytes
     }
 }
 
@@ -156,7 +167,20 @@ impl Behaviour for Client {
     }
 
     fn write(&self, file: u64, offset: u64, data: &[u8]) -> Answer<usize> {
-        self.files().entry(file).or_default().dirty.push((offset, data.to_vec()));
+        let (mut files, extends) = (self.files(), !self.server.is_locked_by(file, self.machine));
+        let kept = files.entry(file).or_default();
+        let (mut at, end) = (offset, offset + data.len() as u64);
+        while at < end {
+            let page = at / PAGE;
+            let until = end.min((page + 1) * PAGE);
+            let part = &data[(at - offset) as usize..(until - offset) as usize];
+            let write = match kept.pages.get(&page).filter(|_| extends) {
+                Some(bytes) => (page * PAGE, kept.whole_page(page, bytes.clone(), (at, part))),
+                None => (at, part.to_vec()),
+            };
+            kept.dirty.push(write);
+            at = until;
+        }
         Ok(data.len())
     }
 

@@ -151,6 +151,11 @@ impl Server {
         self.state().locks.retain(|lock| lock.owner.machine != machine || lock.handle != handle);
     }
 
+    /// Whether a machine has any lock of a file.
+    pub fn is_locked_by(&self, file: u64, machine: u64) -> bool {
+        self.state().locks.iter().any(|lock| lock.file == file && lock.owner.machine == machine)
+    }
+
     /// Number of locks that somebody has.
     pub fn locks(&self) -> usize {
         self.state().locks.len()

@@ -31,6 +31,8 @@ use crate::workspace::Workspace;
 use configurations::Configurations;
 pub use options::Options;
 use reasons::Reason;
+pub use results::Word;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use suite::Suite;
@@ -39,7 +41,7 @@ use suite::Suite;
 pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
     let files = Files::of(workspace);
     let reasons = reasons::read(&files.reasons)?;
-    let mut known = configurations::read(&files.configurations)?;
+    let known = configurations::read(&files.configurations)?;
     if let Some(name) = &options.record {
         configurations::check(&known, name, options)?;
     }
@@ -90,17 +92,22 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
     if apart.is_empty() {
         return files.write_page(&known, &reasons);
     }
-    let judged = judge_apart(&apart, &reasons::of(&reasons, options.record.as_deref()));
-    if let Some(name) = &options.record {
-        // Another run may have recorded something since.
-        known = configurations::read(&files.configurations)?;
-        for run in apart {
-            configurations::record(&mut known, &files.folder, name, options, run)?;
-        }
-        configurations::write(&files.configurations, &known)?;
-        files.write_section(&known, &reasons)?;
-    }
-    judged
+    files.end_apart(apart, options, &reasons)
+}
+
+/// Records what came of programs of MPICH's suite, of that version, that ran by other means than its driver, under a configuration's name and with options of mpirun, as
+/// `cargo xtask conformance --record` does. The key of a test is `folder/program np=N`, its arguments behind. An error names those that have no reason.
+pub fn record_programs(
+    workspace: &Workspace,
+    [name, mpirun_options, version]: [&str; 3],
+    tests: BTreeMap<String, Word>,
+) -> Result<(), String> {
+    let options = Options::of_record(name, mpirun_options);
+    let files = Files::of(workspace);
+    let reasons = reasons::read(&files.reasons)?;
+    configurations::check(&configurations::read(&files.configurations)?, name, &options)?;
+    let results = suites::results(&workspace.root, version.to_owned(), tests);
+    files.end_apart(vec![(Suite::Mpich, results)], &options, &reasons)
 }
 
 /// Where results are kept and written.
@@ -121,6 +128,26 @@ impl Files {
             reasons: root.join("tests/conformance/reasons.toml"),
             configurations: root.join("tests/conformance/configurations.json"),
         }
+    }
+
+    /// Judges runs of a configuration, and records them if they have a name.
+    fn end_apart(
+        &self,
+        apart: Vec<(Suite, results::Results)>,
+        options: &Options,
+        reasons: &[Reason],
+    ) -> Result<(), String> {
+        let judged = judge_apart(&apart, &reasons::of(reasons, options.record.as_deref()));
+        if let Some(name) = &options.record {
+            // Another run may have recorded something since.
+            let mut known = configurations::read(&self.configurations)?;
+            for run in apart {
+                configurations::record(&mut known, &self.folder, name, options, run)?;
+            }
+            configurations::write(&self.configurations, &known)?;
+            self.write_section(&known, reasons)?;
+        }
+        judged
     }
 
     /// The section of configurations alone; the rest of the page stays.

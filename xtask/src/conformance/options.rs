@@ -2,7 +2,7 @@
 
 use crate::conformance::peers::Peer;
 use crate::conformance::suite::Suite;
-use clap::Args;
+use clap::{Args, Parser};
 use std::path::PathBuf;
 
 /// The tests to run.
@@ -65,6 +65,17 @@ pub struct Options {
 }
 
 impl Options {
+    /// Those of a run of MPICH's suite that is recorded under a name, with options of mpirun.
+    pub fn of_record(name: &str, mpirun_options: &str) -> Options {
+        #[derive(Parser)]
+        struct Line {
+            #[command(flatten)]
+            options: Options,
+        }
+        let mpirun_options = format!("--mpirun-options={mpirun_options}");
+        Line::parse_from(["conformance", "--suites", "mpich", &mpirun_options, "--record", name]).options
+    }
+
     /// The difference from a plain run, as text; empty: there is none.
     pub fn configuration(&self) -> String {
         let endpoints = self.endpoints.map(|each| format!("({each} endpoints of each process)"));

@@ -87,17 +87,21 @@ impl Place<'_> {
     }
 
     fn results(&self, version: String, tests: BTreeMap<String, Word>) -> Results {
-        let revision =
-            said(Command::new("git").current_dir(self.root).args(["rev-parse", "--short", "HEAD"]));
-        let machine = said(Command::new("uname").args(["-srm"]));
-        let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-        Results {
-            date: said(Command::new("date").args(["-u", "+%Y-%m-%d"])),
-            version,
-            tested: format!("oxmpi {}, revision {revision}", env!("CARGO_PKG_VERSION")),
-            machine: format!("{machine}, {cores} cores, {}", said(Command::new("gcc").arg("--version"))),
-            tests,
-        }
+        results(self.root, version, tests)
+    }
+}
+
+/// What came of tests of today, on this machine, with the library whose sources are in `root`.
+pub fn results(root: &Path, version: String, tests: BTreeMap<String, Word>) -> Results {
+    let revision = said(Command::new("git").current_dir(root).args(["rev-parse", "--short", "HEAD"]));
+    let machine = said(Command::new("uname").args(["-srm"]));
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    Results {
+        date: said(Command::new("date").args(["-u", "+%Y-%m-%d"])),
+        version,
+        tested: format!("oxmpi {}, revision {revision}", env!("CARGO_PKG_VERSION")),
+        machine: format!("{machine}, {cores} cores, {}", said(Command::new("gcc").arg("--version"))),
+        tests,
     }
 }
 

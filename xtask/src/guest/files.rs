@@ -1,13 +1,15 @@
 //! `cargo xtask guest --files VERSIONS`: files on a kernel's NFS server, in two guests that both mount it by those versions of NFS, as `3,4.2`.
 //!
 //! The first guest exports a folder of its memory and mounts it from itself; the second mounts it over the cable. So there are two clients, which keep data as clients do, and
-//! the server's locks. MPICH's programs of files are compiled here and run there with ranks on both, in a folder of the export; then `files_random` with seeds of its own.
+//! the server's locks. MPICH's programs of files are compiled here and run there with ranks on both, in a folder of the export; then `files_random` with seeds of its own. What came of
+//! MPICH's programs goes into docs/CONFORMANCE.md.
 
 use super::machine::{self, Machine, Needed};
 use super::scripts::{GuestSettings, PAIR, pair, path, two};
 use crate::bounded::{self, Outcome};
-use crate::conformance::fetch;
+use crate::conformance::{self, Word, fetch};
 use crate::workspace::Workspace;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
@@ -23,6 +25,8 @@ const NEEDED: [Needed; 3] = [
 /// Seeds of the random operations for each version, and seconds at most.
 const SEEDS: u32 = 40;
 const SECONDS: u32 = 120;
+/// As a line of the guest names them.
+const RANDOM: &str = "random operations";
 
 /// One of MPICH's programs: its folder and name, number of ranks, arguments.
 struct Program {
@@ -40,12 +44,38 @@ pub fn run(
 ) -> Result<(), String> {
     machine::install_missing(&NEEDED)?;
     let build = cache.join("files");
-    let programs = compile(workspace, prefix, &build)?;
-    two(machine, cache, &pair(prefix, &script(prefix, &build, &programs, versions)), how)
+    let (programs, suite) = compile(workspace, prefix, &build)?;
+    let out = two(machine, cache, &pair(prefix, &script(prefix, &build, &programs, versions)), how)?;
+    let mut wrong = Vec::new();
+    for version in versions {
+        let (passed, failed) = (format!("passed  nfs {version}: "), format!("FAILED  nfs {version}: "));
+        let ended = |line: &str| {
+            let ended = [(&passed, Word::Pass), (&failed, Word::Fail)];
+            ended
+                .into_iter()
+                .find_map(|(words, word)| Some((line.strip_prefix(words)?.trim_end().to_owned(), word)))
+        };
+        let mut tests: BTreeMap<String, Word> = out.lines().filter_map(ended).collect();
+        if tests.remove(RANDOM) != Some(Word::Pass) {
+            wrong.push(format!("nfs {version}: {RANDOM}"));
+        }
+        if tests.len() != programs.len() {
+            wrong.push(format!("nfs {version}: {} of {} programs ran", tests.len(), programs.len()));
+        }
+        let name = format!("files on a kernel's NFS server, version {version}, two clients");
+        wrong.extend(conformance::record_programs(workspace, [&name, &options(), &suite], tests).err());
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
 
-/// Compiles MPICH's programs and ours; the tests to run.
-fn compile(workspace: &Workspace, prefix: &Path, build: &Path) -> Result<Vec<Program>, String> {
+/// Options of mpirun in the guests.
+fn options() -> String {
+    let hosts = PAIR.replace("guest1:1,192.168.77.2:1", "guest1:4,192.168.77.2:4");
+    format!("{hosts} --map-by node:oversubscribe --mca btl tcp,shm,self --mca mpi_yield_when_idle 1")
+}
+
+/// Compiles MPICH's programs and ours; the tests to run, and the suite's version.
+fn compile(workspace: &Workspace, prefix: &Path, build: &Path) -> Result<(Vec<Program>, String), String> {
     let folder = workspace.root.join("target/conformance");
     std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let suite = fetch::mpich(&folder)?;
@@ -66,7 +96,7 @@ fn compile(workspace: &Workspace, prefix: &Path, build: &Path) -> Result<Vec<Pro
     let mut command = Command::new(prefix.join("bin/mpicc"));
     command.args(["-O1", "-pthread", "-I"]).arg(&sources).arg(sources.join("files_random.c"));
     match bounded::run(command.arg("-o").arg(build.join("files_random")), Duration::from_secs(120)) {
-        Outcome::Passed => Ok(programs),
+        Outcome::Passed => Ok((programs, suite.version)),
         Outcome::Failed(why) => Err(format!("files_random.c: {why}")),
     }
 }
@@ -106,10 +136,7 @@ fn script(prefix: &Path, build: &Path, programs: &[Program], versions: &[String]
         path(prefix),
         CLIENT.replace('\'', "'\\''")
     );
-    let hosts = PAIR.replace("guest1:1,192.168.77.2:1", "guest1:4,192.168.77.2:4");
-    let job = format!(
-        "mpirun {hosts} --map-by node:oversubscribe --mca btl tcp,shm,self --mca mpi_yield_when_idle 1"
-    );
+    let job = format!("mpirun {}", options());
     for version in versions {
         // The export is the root of what version 4 has.
         let export = if version.starts_with('3') { "/export" } else { "/" };
@@ -123,16 +150,16 @@ fn script(prefix: &Path, build: &Path, programs: &[Program], versions: &[String]
             let _ = writeln!(
                 script,
                 "mkdir -p {folder}; timeout 300 {job} --wdir {folder} -n {ranks} '{}' {arguments} > out 2>&1 && grep -q 'No Errors' out \
-                 && echo 'passed  nfs {version}: {what}' || {{ echo 'FAILED  nfs {version}: {what}'; cat out; bad=1; }}",
+                 && echo 'passed  nfs {version}: {what}' || {{ echo 'FAILED  nfs {version}: {what}'; cat out; }}",
                 build.join(name).display()
             );
         }
         let seed = 1_000_000;
         let _ = writeln!(
             script,
-            "mkdir -p /tmp/nfs/random; timeout 600 {job} -n 4 --mca io_ompio_coll_timing_info 1 '{}' /tmp/nfs/random {seed} {SEEDS} {SECONDS} > out 2>&1 \
-             && grep -q 'served by nfs' out && [ $(grep -c '^ok' out) = 4 ] && echo 'passed  nfs {version}: random operations' \
-             || {{ echo 'FAILED  nfs {version}: random operations'; tail -n 40 out; bad=1; }}",
+            "mkdir -p /tmp/nfs/{version}; timeout 600 {job} -n 4 --mca io_ompio_coll_timing_info 1 '{}' /tmp/nfs/{version} {seed} {SEEDS} {SECONDS} > out 2>&1 \
+             && grep -q 'served by nfs' out && [ $(grep -c '^ok' out) = 4 ] && echo 'passed  nfs {version}: {RANDOM}' \
+             || {{ echo 'FAILED  nfs {version}: {RANDOM}'; tail -n 40 out; }}",
             build.join("files_random").display()
         );
         let _ = writeln!(script, "grep -c 'served by nfs' out; umount /tmp/nfs; other 'umount /tmp/nfs'");

@@ -75,7 +75,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
         let command = options.command.join(" ");
         if options.two {
             let script = format!("{}PAIR='{PAIR}'\n({command})\nbad=$?\n", path(&prefix));
-            return two(&machine, &cache, &pair(&prefix, &script), &how);
+            return two(&machine, &cache, &pair(&prefix, &script), &how).map(drop);
         }
         let script = format!("{}{command}\n", path(&prefix));
         return one(&machine, &cache, "command", &script, &how).map(drop);

@@ -59,14 +59,14 @@ pub fn two(
     cache: &Path,
     scripts: &[String; 2],
     how: &GuestSettings,
-) -> Result<(), String> {
+) -> Result<String, String> {
     let mut guests = Vec::new();
     for (script, number) in scripts.iter().zip(1..) {
         let folder = job_folder(cache, &format!("pair{number}"), script)?;
         guests.push(machine.start(&folder, &Place { number, joined: true, kvm: how.kvm }, how.limit)?);
     }
     // The second ends when the first has told it; if the first does not, both are ended.
-    verdict(guests.remove(0).end()?).map(drop)
+    verdict(guests.remove(0).end()?)
 }
 
 /// Shows what a guest printed; that, if its script ended well.

@@ -6,8 +6,8 @@
  *   strided   4 MiB a rank in pieces of 4 KiB, ranks in turn, one call by a view
  *   blocks    16 MiB of doubles, 32 x 32 x 32 x 64, whose last two dimensions are shared out among the ranks; one call by a view of a subarray
  *
- * Prints the least seconds of TURNS accesses of all ranks, of writes, reads or each; TURNS 0 opens and closes the file alone. What was written is compared once by plain
- * reads of rank 0, and what was read with what was written. */
+ * Prints the least seconds of TURNS accesses of all ranks, of writes, reads or each; TURNS 0 opens and closes the file alone. Rank 0 compares once what was written, by plain
+ * reads, and each rank what it has read with what it wrote. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -37,8 +37,8 @@ const CASES: &[Case] = &[
     ("lock-protocol", &["-DLOCK_PROTOCOL=77"], &["lock protocol", "77", "1"]),
     ("cri-stride", &["-DCRI_STRIDE=64"], &["CRI stride", "64", "256"]),
     ("framework", &["-DFRAMEWORK=OXMPI_STR(\"pml\")"], &["framework", "pml", "btl"]),
-    ("framework-major", &["-DFRAMEWORK_VERSION={4,0,0}"], &["framework version", "4.0", "3.0"]),
-    ("framework-minor", &["-DFRAMEWORK_VERSION={3,77,0}"], &["framework version", "3.77", "3.0"]),
+    ("framework-major", &["-DFRAMEWORK_VERSION={4,0,0}"], &["framework version", "4.0", "3.1"]),
+    ("framework-minor", &["-DFRAMEWORK_VERSION={3,77,0}"], &["framework version", "3.77", "3.1"]),
     // Components of the first edition of the contracts: their verbs have other arguments, their tables other places.
     ("first-abi", &["-DMAJOR=1", "-DMINOR=1"], &["ABI version", "1.1", "3.x"]),
     ("first-btl", &["-DFRAMEWORK_VERSION={1,2,0}"], &["framework version", "btl 1.2", "btl 3.1"]),

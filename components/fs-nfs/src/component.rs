@@ -1,6 +1,6 @@
 //! The component and its open file.
 
-use crate::apart;
+use crate::far_lock::{keep_bytes_apart, parts_around};
 use crate::mount::{is_nfs, kept};
 use crate::params::{LOCK_ALGORITHM, Settings};
 use oxmpi_fs::{Access, Description, Facts, File, Fs, FsModule, LockKind, Locked, Opening, Range, keeps};
@@ -49,7 +49,7 @@ impl Fs for Nfs {
             kept = kept.without(of_locks, params::because("fs_nfs_lock_algorithm"));
         }
         if how.access != Access::Read && file.has_locks() {
-            apart::keep_bytes_apart(&file, how.access)?;
+            keep_bytes_apart(&file, how.access)?;
         }
         let about = Description { keeps: kept.bits, because: kept.reason(), ..file.about() };
         Ok(NfsFile { file, about })
@@ -96,10 +96,21 @@ impl File for NfsFile {
         self.refresh(Range { offset: 0, len: 0 })
     }
     fn lock(&self, range: Range, kind: LockKind) -> Result<Locked, Status> {
-        self.file.lock(range, kind)
+        let [before, behind] = parts_around(range);
+        if let Some(behind) = behind
+            && self.file.lock(behind, kind)? == Locked::Excluded
+        {
+            return Ok(Locked::Excluded);
+        }
+        let Some(before) = before else { return Ok(Locked::Taken) };
+        let locked = self.file.lock(before, kind);
+        if let (Some(behind), Ok(Locked::Excluded) | Err(_)) = (behind, &locked) {
+            self.file.unlock(behind)?;
+        }
+        locked
     }
     fn unlock(&self, range: Range) -> Result<(), Status> {
-        self.file.unlock(range)
+        parts_around(range).into_iter().flatten().try_for_each(|part| self.file.unlock(part))
     }
 
     /// To ask for the length asks the server for the attributes, by which the system sees that the file has changed. Pages are dropped all the same: a change within one tick of the

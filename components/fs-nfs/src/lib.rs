@@ -2,8 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-mod apart;
 mod component;
+mod far_lock;
 mod mount;
 mod params;
 

@@ -91,7 +91,7 @@ impl Place<'_> {
     }
 }
 
-/// What came of tests of today, on this machine, with the library whose sources are in `root`.
+/// Results of tests of today, on this machine, with the library whose sources are in `root`.
 pub fn results(root: &Path, version: String, tests: BTreeMap<String, Word>) -> Results {
     let revision = said(Command::new("git").current_dir(root).args(["rev-parse", "--short", "HEAD"]));
     let machine = said(Command::new("uname").args(["-srm"]));

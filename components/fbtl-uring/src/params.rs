@@ -78,6 +78,6 @@ impl Settings {
 /// See `Component::resolve`.
 pub fn tell(params: Params<'_>, answers: &mut Answers<'_>) {
     if params.flag(index::SIEVING + sieving::WRITES) {
-        answers.tell(index::SIEVING + sieving::WRITES, "false", "writes are never sieved");
+        answers.tell(index::SIEVING + sieving::WRITES, "false", "components never sieve writes");
     }
 }

@@ -210,6 +210,11 @@ impl Hints {
         self.text("file_perm").and_then(octal)
     }
 
+    /// Whether writes are to read what lies between their pieces, and write it back: only where `romio_ds_write` says `enable`.
+    pub fn sieve_writes(&self) -> bool {
+        self.choice("romio_ds_write") == Some(Choice::Enable)
+    }
+
     /// Whether accesses of that direction are to go by aggregators: `romio_cb_read`, `romio_cb_write`, and where these are not given `collective_buffering`.
     pub fn collective(&self, writes: bool) -> Choice {
         let own = self.choice(if writes { "romio_cb_write" } else { "romio_cb_read" });

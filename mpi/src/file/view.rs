@@ -80,8 +80,8 @@ mpi_fn! {
                 Ok(_) => view_of(object, entry, disp, (etype, filetype), datarep),
                 Err(why) => Failure::err(why.code, why.message.clone()),
             };
-            object.file.set_view(entry, wanted.map_err(told))?;
-            object.file.take_hints(&hints?.unwrap_or_default());
+            let hints = hints.ok().flatten().unwrap_or_default();
+            object.file.set_view(entry, wanted.map_err(told), &hints)?;
             Ok(())
         })
     }

@@ -26,7 +26,7 @@ pub const DECLARATIONS: [ParamDecl; COUNT] = [
         ParamKind::BOOL,
         9,
         "false",
-        "Accepted for scripts of Open MPI and without effect: writes are never sieved, since that undoes what other processes write into the holes. Leave it as it is",
+        "Accepted for scripts of Open MPI and without effect: components never sieve writes; the hint romio_ds_write has the library do it, under locks. Leave it as it is",
     ),
     ParamDecl::new(
         "max_block_size",

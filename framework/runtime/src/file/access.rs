@@ -1,16 +1,15 @@
 //! One rank's access to its part of a file: the view cut against memory, batch by batch, each submitted when the one before has ended.
 //!
 //! It is a machine that never waits ([`Access::advance`]): a thread that has nothing else to do drives it ([`Access::run`]), a plan's step does for a nonblocking one. In atomic mode the
-//! range that it touches is locked first, and given back behind the last batch.
-//!
-//! **Memory.** A submitted batch has the addresses of transfer, list and operation, so all three are boxed or stay in the access, which does not move (it is boxed where it is driven by a
-//! plan, borrowed where a thread drives it) and does not go before the batch has ended.
+//! range that it touches is locked first, and given back behind the last batch. Where writes of the file are sieved, each batch of one is a [`SievedWrite`].
 
 use super::object::File;
 use super::presence::Presence;
+use super::sieved_write::SievedWrite;
+use super::submission::{Asking, Submission};
 use super::view_data::ViewData;
 use oxmpi_datatype::TypeRef;
-use oxmpi_fbtl::{Operation, Piece, Transfer, transfer};
+use oxmpi_fbtl::transfer;
 use oxmpi_files::{Memory, Pieces};
 use oxmpi_fs::{Range, lock};
 use oxmpi_loading::error::{Error, ErrorKind};
@@ -57,6 +56,12 @@ pub(super) struct Part {
     pub len: u64,
 }
 
+/// The pieces at hand, and how they are transferred.
+enum Batch {
+    Plain(Submission),
+    Sieved(Box<SievedWrite>),
+}
+
 /// How far an access is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
@@ -74,12 +79,8 @@ pub(super) struct Access {
     locked: Option<Range>,
     /// Walks types that `_held` keeps.
     pieces: Pieces<'static>,
-    batch: Vec<Piece>,
-    /// The batch that was submitted; boxed, since the component has its address.
-    transfer: Option<Box<Transfer>>,
-    operation: Box<Operation>,
-    sought: bool,
-    /// Bytes of the batch.
+    batch: Batch,
+    /// Bytes of the batch; 0: there is none.
     due: u64,
     moved: u64,
     status: Status,
@@ -106,22 +107,31 @@ impl Access {
         // SAFETY: the promise of `Elements::new`.
         let memory = unsafe { Memory::new(elements.base, desc) };
         let pieces = Pieces::new(&walker, from, len, &memory, 0);
+        let sieving = match (what, &reach) {
+            (transfer::WRITE, Some(range)) => file.sieving(range.len > len)?,
+            _ => None,
+        };
+        let presence = file.presence()?;
+        let batch = match sieving {
+            None => Batch::Plain(Submission::of(Vec::new())),
+            Some(measure) => {
+                let measure = presence.disk.is_readable.then_some(measure);
+                Batch::Sieved(Box::new(SievedWrite::new(measure, !file.atomicity())))
+            }
+        };
         let stage = match reach {
             Some(range) if file.atomic.load(Ordering::Acquire) => Stage::Lock(range),
             Some(_) => Stage::Move,
             None => Stage::Over,
         };
         Ok(Access {
-            presence: file.presence()?,
+            presence,
             file,
             what,
             stage,
             locked: None,
             pieces,
-            batch: Vec::new(),
-            transfer: None,
-            operation: Box::default(),
-            sought: false,
+            batch,
             due: 0,
             moved: 0,
             status: Status::OK,
@@ -142,7 +152,7 @@ impl Access {
 
     /// Whether it waits for a lock that another process has, of whose end nobody tells.
     pub(super) fn polls(&self) -> bool {
-        matches!(self.stage, Stage::Lock(_))
+        matches!(self.stage, Stage::Lock(_)) || matches!(&self.batch, Batch::Sieved(write) if write.polls())
     }
 
     fn lock_kind(&self) -> u32 {
@@ -162,79 +172,33 @@ impl Access {
         Some(())
     }
 
-    /// Looks at the batch under way and submits the next one; `None`: one is under way, or there is no room for one.
+    /// Looks at the batch under way and begins the next one; `None`: one is under way, or there is no room for one.
     fn transfer(&mut self, now: bool) -> Option<()> {
-        if self.transfer.is_some() {
-            let (status, bytes) = self.operation.result()?;
-            self.collect();
-            self.moved += bytes;
-            if status.is_err() || bytes < self.due {
-                self.end(status);
-                return Some(());
-            }
-        }
-        if self.batch.is_empty() {
-            self.due = self.pieces.batch(PIECES, BYTES, &mut self.batch);
+        if self.due == 0 {
+            let batch = match &mut self.batch {
+                Batch::Plain(submission) => {
+                    submission.pieces.clear();
+                    &mut submission.pieces
+                }
+                Batch::Sieved(write) => write.begin(),
+            };
+            self.due = self.pieces.batch(PIECES, BYTES, batch);
             if self.due == 0 {
                 self.end(Status::OK);
                 return Some(());
             }
         }
-        match self.submit(now) {
-            Status::NO_RESOURCE => None,
-            status if status.is_err() => {
-                self.end(status);
-                Some(())
-            }
-            _ => Some(()),
+        let (file, here) = (&*self.file, &*self.presence);
+        let (status, bytes) = match &mut self.batch {
+            Batch::Plain(submission) => transferred(submission, (file, here), self.what, now)?,
+            Batch::Sieved(write) => write.advance(file, here, now)?,
+        };
+        self.moved += bytes;
+        if status.is_err() || bytes < self.due {
+            self.end(status);
         }
-    }
-
-    /// Submits the batch.
-    fn submit(&mut self, now: bool) -> Status {
-        let flags = if now { transfer::NOW } else { 0 };
-        let sieve =
-            if self.what == transfer::READ && self.batch.len() > 1 { self.file.sieve() } else { None };
-        let transfer = Box::new(Transfer {
-            size: size_of::<Transfer>() as u32,
-            what: self.what,
-            flags: flags | if sieve.is_some() { transfer::SIEVE } else { 0 },
-            reserved: 0,
-            pieces: self.batch.as_ptr(),
-            num_pieces: self.batch.len(),
-            sieve_bytes: sieve.unwrap_or(0),
-        });
-        *self.operation = Operation::new();
-        let transfers = &self.presence.transfers;
-        let sought = self.file.host().sought(&transfers.component);
-        if let Some(word) = sought {
-            word.fetch_add(1, oxmpi_mca::sync::Ordering::Relaxed);
-        }
-        let status = (transfers.component.table.submit)(transfers.file, &*transfer, &*self.operation);
-        match status.is_err() {
-            true => {
-                if let Some(word) = sought {
-                    word.fetch_sub(1, oxmpi_mca::sync::Ordering::Relaxed);
-                }
-            }
-            false => {
-                self.sought = sought.is_some();
-                self.transfer = Some(transfer);
-                self.file.count_transfer(self.batch.len());
-            }
-        }
-        status
-    }
-
-    /// Takes back what the component had of a batch that has ended.
-    fn collect(&mut self) {
-        self.transfer = None;
-        self.batch.clear();
-        if std::mem::take(&mut self.sought)
-            && let Some(word) = self.file.host().sought(&self.presence.transfers.component)
-        {
-            word.fetch_sub(1, oxmpi_mca::sync::Ordering::Relaxed);
-        }
+        self.due = 0;
+        Some(())
     }
 
     /// Ends the access, with the lock given back.
@@ -276,19 +240,34 @@ const LOCK_NAP: std::time::Duration = std::time::Duration::from_micros(100);
 impl Drop for Access {
     fn drop(&mut self) {
         // A plan that is thrown away has nothing under way; here only a panic leads.
-        while self.transfer.is_some() && self.operation.result().is_none() {
-            let component = &self.presence.transfers.component;
-            (component.table.cancel)(self.presence.transfers.file, &*self.operation);
-            (component.table.harvest)(component.module.state);
-            std::thread::yield_now();
-        }
-        if self.transfer.is_some() {
-            self.collect();
+        let (file, here) = (&*self.file, &*self.presence);
+        match &mut self.batch {
+            Batch::Plain(submission) => submission.break_off(file, here),
+            Batch::Sieved(write) => write.break_off(file, here),
         }
         if self.stage != Stage::Over {
             self.end(Status::NOT_AVAILABLE);
         }
     }
+}
+
+/// The outcome of a batch that is submitted now if it was not; `None`: it is under way, or there is no room for it.
+fn transferred(
+    submission: &mut Submission,
+    (file, here): (&File, &Presence),
+    what: u32,
+    now: bool,
+) -> Option<(Status, u64)> {
+    if !submission.is_under_way() {
+        let sieves = what == transfer::READ && submission.pieces.len() > 1;
+        let sieve = if sieves { file.sieve() } else { None };
+        match submission.submit(file, here, Asking { what, now, sieve }) {
+            Status::NO_RESOURCE => return None,
+            status if status.is_err() => return Some((status, 0)),
+            _ => {}
+        }
+    }
+    submission.result(file, here)
 }
 
 /// The bytes of the file between the first and the last one of a part that is not empty.

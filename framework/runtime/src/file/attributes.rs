@@ -91,7 +91,7 @@ impl File {
         let class = here.as_ref().err().map_or(0, |why| why.class() as u64);
         let own = u64::from(atomic) | u64::from(self.locks_exclude()) << 1 | class << 8;
         let all = self.comm.tell_all(entry, &[own])?;
-        let here = here?;
+        here?;
         if let Some(rank) = all.iter().position(|theirs| theirs >> 8 != 0) {
             let kind = ErrorKind::of_class((all[rank] >> 8) as i32).unwrap_or(ErrorKind::Other);
             let message = format!("{} cannot be opened in rank {rank}", self.path.display());
@@ -102,19 +102,25 @@ impl File {
             return Err(Error::new(ErrorKind::NotSame, message));
         }
         if atomic && all.iter().any(|theirs| theirs & 2 == 0) {
-            let because = match here.as_ref().map_or("", |here| here.disk.because()) {
-                "" => String::new(),
-                why => format!(": {why}"),
-            };
-            let message = format!("{}: its locks do not exclude all ranks{because}", self.path.display());
-            return Err(Error::new(ErrorKind::Unsupported, message));
+            return Err(self.lacks_locks());
         }
         self.atomic.store(atomic, Ordering::Release);
         Ok(())
     }
 
+    /// The error of what wants locks where they do not exclude all ranks: it names the property of the mount that is the cause.
+    pub(super) fn lacks_locks(&self) -> Error {
+        let here = self.presence();
+        let because = match here.as_ref().map_or("", |here| here.disk.because()) {
+            "" => String::new(),
+            why => format!(": {why}"),
+        };
+        let message = format!("{}: its locks do not exclude all ranks{because}", self.path.display());
+        Error::new(ErrorKind::Unsupported, message)
+    }
+
     /// Whether byte-range locks exclude all ranks of the file.
-    fn locks_exclude(&self) -> bool {
+    pub(super) fn locks_exclude(&self) -> bool {
         use oxmpi_fs::keeps::{LOCKS, LOCKS_HERE};
         let one_node = self.comm.places().num_nodes() == 1;
         self.keeps & LOCKS != 0 || one_node && self.keeps & LOCKS_HERE != 0

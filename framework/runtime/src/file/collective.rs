@@ -7,9 +7,12 @@
 
 use super::object::File;
 use super::planned::{Finish, Outcome, Sleep, conclude, write_step};
+use super::presence::Presence;
+use super::sieved_write::SievedWrite;
+use super::submission::{Asking, Submission};
 use core::ffi::c_void;
 use oxmpi_coll::{CollComm, step};
-use oxmpi_fbtl::{Operation, Piece, Transfer, transfer};
+use oxmpi_fbtl::{Piece, transfer};
 use oxmpi_fcoll::FcollServices;
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::{AtomicI32, AtomicU64, Ordering};
@@ -125,11 +128,10 @@ unsafe fn collective(access: *mut c_void) -> Arc<Collective> {
 /// A transfer of a plan.
 struct Planned {
     collective: Arc<Collective>,
-    pieces: Vec<Piece>,
-    transfer: Transfer,
-    operation: Operation,
-    submitted: bool,
-    sought: bool,
+    what: u32,
+    submission: Submission,
+    /// A write of a file whose writes are sieved, once it has begun.
+    sieved: Option<Box<SievedWrite>>,
     later: bool,
     moved: *mut u64,
     outcome: *mut i32,
@@ -154,22 +156,11 @@ extern "C" fn note_transfer(
     };
     // SAFETY: what the planner got.
     let (collective, comm) = unsafe { (collective(access), &*comm) };
-    let transfer = Transfer {
-        size: size_of::<Transfer>() as u32,
-        what,
-        flags: 0,
-        reserved: 0,
-        pieces: pieces.as_ptr(),
-        num_pieces,
-        sieve_bytes: 0,
-    };
     let planned = Box::new(Planned {
         collective,
-        pieces,
-        transfer,
-        operation: Operation::new(),
-        submitted: false,
-        sought: false,
+        what,
+        submission: Submission::of(pieces),
+        sieved: None,
         later: later != 0,
         moved,
         outcome,
@@ -182,7 +173,7 @@ extern "C" fn note_transfer(
 impl Planned {
     /// Submits, or looks; the outcome once there is one.
     fn advance(&mut self) -> Option<(Status, u64)> {
-        if self.pieces.is_empty() {
+        if self.submission.pieces.is_empty() {
             return Some((Status::OK, 0));
         }
         let file = self.collective.file.clone();
@@ -190,34 +181,43 @@ impl Planned {
             Ok(here) => here,
             Err(status) => return Some((status, 0)),
         };
-        let transfers = &here.transfers;
-        if !self.submitted {
-            let mine = self.collective.waits == Some(std::thread::current().id());
-            self.transfer.flags = if mine && !self.later { transfer::NOW } else { 0 };
-            let sought = file.host().sought(&transfers.component);
-            if let Some(word) = sought {
-                word.fetch_add(1, oxmpi_mca::sync::Ordering::Relaxed);
-            }
-            let status = (transfers.component.table.submit)(transfers.file, &self.transfer, &self.operation);
-            self.submitted = status.is_ok();
-            self.sought = self.submitted && sought.is_some();
-            if let (false, Some(word)) = (self.submitted, sought) {
-                word.fetch_sub(1, oxmpi_mca::sync::Ordering::Relaxed);
-            }
-            match status {
+        let now = !self.later && self.collective.waits == Some(std::thread::current().id());
+        let outcome = match self.begin_sieved(&file, &here) {
+            Some(write) => write.advance(&file, &here, now),
+            None => self.transfer(&file, &here, now),
+        }?;
+        file.count_bytes(self.what, outcome.1);
+        Some(outcome)
+    }
+
+    /// The write, where writes of the file are sieved.
+    fn begin_sieved(&mut self, file: &File, here: &Presence) -> Option<&mut SievedWrite> {
+        if self.sieved.is_none() && self.what == transfer::WRITE && !self.submission.is_under_way() {
+            // Without locks that exclude all ranks pieces are written one by one.
+            let measure = file.sieving(false).ok().flatten()?;
+            let measure = here.disk.is_readable.then_some(measure);
+            let mut write = Box::new(SievedWrite::new(measure, true));
+            write.begin().extend_from_slice(&self.submission.pieces);
+            self.sieved = Some(write);
+        }
+        self.sieved.as_deref_mut()
+    }
+
+    /// Whether it goes on by itself from here on.
+    fn is_begun(&self) -> bool {
+        self.submission.is_under_way() || self.sieved.is_some()
+    }
+
+    /// Has the component transfer the pieces as they are.
+    fn transfer(&mut self, file: &File, here: &Presence, now: bool) -> Option<(Status, u64)> {
+        if !self.submission.is_under_way() {
+            match self.submission.submit(file, here, Asking { what: self.what, now, sieve: None }) {
                 Status::NO_RESOURCE => return None,
                 status if status.is_err() => return Some((status, 0)),
-                _ => file.count_transfer(self.pieces.len()),
+                _ => {}
             }
         }
-        let outcome = self.operation.result()?;
-        if std::mem::take(&mut self.sought)
-            && let Some(word) = file.host().sought(&transfers.component)
-        {
-            word.fetch_sub(1, oxmpi_mca::sync::Ordering::Relaxed);
-        }
-        file.count_bytes(self.transfer.what, outcome.1);
-        Some(outcome)
+        self.submission.result(file, here)
     }
 
     /// Tells the planner.
@@ -253,7 +253,7 @@ extern "C" fn transferred(ctx: *mut c_void, what: u32) -> Status {
     match found {
         Some((status, bytes)) => this.tell(status, bytes),
         // One that goes on by itself is looked at by the steps that wait for it.
-        None if this.later && this.submitted => {
+        None if this.later && this.is_begun() => {
             this.sleep.leave(&file, ctx.addr());
             this.collective.later.lock().push(LaterTransfer(at));
             Status::OK

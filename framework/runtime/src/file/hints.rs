@@ -8,14 +8,18 @@ use crate::info::Info;
 use crate::objects::Instance;
 use oxmpi_files::config::hints_file;
 use oxmpi_files::hints::{Choice, Hints, Taken};
-use oxmpi_fs::keeps;
+use oxmpi_fs::{keeps, mode};
 use oxmpi_loading::error::Error;
 use oxmpi_mca::Entry;
+use oxmpi_mca::sync::unmodelled::Ordering;
 use std::path::Path;
 use std::sync::Arc;
 
 /// The file of a site's hints where the environment names none.
 const SITE: &str = "/etc/romio-hints";
+
+/// Bytes of a window of sieved writes where no hint says it.
+const WRITE_WINDOW: u64 = 512 << 10;
 
 /// The hints of an info object that are known, and the site's behind them; what is not known is reported by the ranks that the parameter `io_ompio_verbose_info_parsing` names.
 pub(super) fn of(instance: &Instance, rank: u32, info: &Info) -> Hints {
@@ -54,6 +58,7 @@ pub(super) fn actual(
     path: &Path,
     kept: u32,
     (factor, unit): (u64, u64),
+    sieves: bool,
 ) -> Vec<(&'static str, String)> {
     let (aggregators, buffer) = layout.told();
     let list: Vec<String> = aggregators.iter().map(u32::to_string).collect();
@@ -67,6 +72,9 @@ pub(super) fn actual(
         if value > 0 {
             actual.push((key, value.to_string()));
         }
+    }
+    if sieves {
+        actual.push(("romio_ds_write", "enable".to_owned()));
     }
     if kept & keeps::COHERENT != 0 {
         actual.push(("romio_visibility_immediate", "true".to_owned()));
@@ -84,6 +92,31 @@ impl File {
         }
     }
 
+    /// Bytes of a window of sieved writes at most; `None`: writes take no locks and leave holes alone. An error where a write with holes is to be sieved and locks do not exclude all ranks.
+    pub(super) fn sieving(&self, has_holes: bool) -> Result<Option<u64>, Error> {
+        if !self.sieves.load(Ordering::Acquire) || self.amode & mode::SEQUENTIAL != 0 {
+            return Ok(None);
+        }
+        match (self.locks_exclude(), has_holes) {
+            (true, _) => {
+                let asked = self.state.lock().hints.positive("ind_wr_buffer_size");
+                Ok(Some(asked.unwrap_or(WRITE_WINDOW)))
+            }
+            (false, true) => Err(self.lacks_locks()),
+            (false, false) => Ok(None),
+        }
+    }
+
+    /// Whether this rank's hints ask for sieved writes, as ranks tell each other.
+    pub(super) fn wants_sieving(&self) -> u64 {
+        self.state.lock().hints.sieve_writes().into()
+    }
+
+    /// Takes rank 0's wish as everybody's.
+    pub(super) fn set_sieving(&self, of_rank_0: u64) {
+        self.sieves.store(of_rank_0 != 0, Ordering::Release);
+    }
+
     /// The hints in force, as MPI_File_get_info tells them.
     pub fn info(&self) -> Info {
         let (hints, layout) = {
@@ -91,7 +124,8 @@ impl File {
             (state.hints.clone(), Arc::clone(&state.layout))
         };
         let mut info = Info::new();
-        for (key, value) in hints.in_force(&actual(&layout, &self.path, self.keeps, self.striping)) {
+        let sieves = self.sieves.load(Ordering::Acquire);
+        for (key, value) in hints.in_force(&actual(&layout, &self.path, self.keeps, self.striping, sieves)) {
             info.set(&key, &value);
         }
         info
@@ -103,11 +137,13 @@ impl File {
             self.take_hints(info);
         }
         // A rank that goes on finds the others' hints in force.
-        self.comm.first_without(entry, true).map(|_| ())
+        let told = self.comm.tell_all(entry, &[self.wants_sieving()])?;
+        self.set_sieving(told.first().copied().unwrap_or(0));
+        Ok(())
     }
 
     /// Takes further hints.
-    pub fn take_hints(&self, info: &Info) {
+    pub(super) fn take_hints(&self, info: &Info) {
         let mut state = self.state.lock();
         for (key, value) in info.iter() {
             state.hints.set(key, value);

@@ -28,6 +28,8 @@ pub(super) struct Wishes {
     write: u32,
     /// Ranks that transfer nothing for others open the file when they first need it.
     defers: bool,
+    /// Writes are sieved, under locks.
+    sieves: bool,
 }
 
 /// A choice as components get it.
@@ -56,12 +58,13 @@ impl Wishes {
             Choice::Automatic if defers => want::ALWAYS,
             choice => want(choice),
         });
-        Wishes { nodes, buffer, unit, least, read, write, defers }
+        Wishes { nodes, buffer, unit, least, read, write, defers, sieves: hints.sieve_writes() }
     }
 
     /// As they travel.
     pub(super) fn encode(&self) -> [u64; Wishes::WORDS] {
-        let choices = u64::from(self.read) | u64::from(self.defers) << 16 | u64::from(self.write) << 32;
+        let flags = u64::from(self.defers) << 16 | u64::from(self.sieves) << 17;
+        let choices = u64::from(self.read) | flags | u64::from(self.write) << 32;
         [self.nodes, self.buffer, self.unit, self.least, choices]
     }
 
@@ -77,12 +80,18 @@ impl Wishes {
             read: want(word(4) as u32 & 0xffff),
             write: want((word(4) >> 32) as u32),
             defers: word(4) >> 16 & 1 != 0,
+            sieves: word(4) >> 17 & 1 != 0,
         }
     }
 
     /// Whether ranks that transfer nothing for others open the file later.
     pub(super) fn defers(&self) -> bool {
         self.defers
+    }
+
+    /// Whether writes are sieved.
+    pub(super) fn sieves(&self) -> bool {
+        self.sieves
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Map: `object` (what a file is) · `components` (opened with the first file) · `mount`, `serve` (a path, what the system says of it, the components of one process's file) ·
 //! `opening` (open, close, delete), `presence` (the file as one rank has it open; ranks that open later) · `hints`, `layout` (what hints ask for; who transfers for others) · `view_data`, `view` (views and pointers) · `pointer` (shared pointers) ·
-//! `attributes` (size, durability, atomic mode) · `space` (had ahead) · `calls` (data access, as functions want it) · `access` (one rank's access) · `planned`, `collective`, `atomic` (accesses as plans) · `locks` (ranges) · `bell` (how ends are told) ·
+//! `attributes` (size, durability, atomic mode) · `space` (had ahead) · `calls` (data access, as functions want it) · `submission` (pieces that a component transfers) · `sieved_write` (writes under locks, holes included) · `access` (one rank's access) · `planned`, `collective`, `atomic` (accesses as plans) · `locks` (ranges) · `bell` (how ends are told) ·
 //! `counts`, `totals` · `error` · `tell` (a file is told about before it is opened).
 //!
 //! **Independent and blocking**: the calling thread submits and waits. **Nonblocking, collective, split**: a plan of `host_requests/schedule`, whose steps submit and never wait, so they
@@ -29,7 +29,9 @@ mod planned;
 mod pointer;
 mod presence;
 mod serve;
+mod sieved_write;
 mod space;
+mod submission;
 mod tell;
 mod totals;
 mod view;

@@ -89,6 +89,8 @@ pub struct File {
     pub(super) pointer: Pointer,
     pub(super) locks: Locks,
     pub(super) atomic: AtomicBool,
+    /// Writes are sieved, under locks: rank 0's hint.
+    pub(super) sieves: AtomicBool,
     pub(super) totals: FileTotals,
     /// A line is printed at its end.
     pub(super) tells: bool,

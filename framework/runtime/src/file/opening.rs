@@ -57,6 +57,7 @@ pub(super) fn how(mode: u32, hints: &Hints) -> Manner {
         first_device: small("start_iodevice").map_or(0, |n| n.saturating_add(1)),
         direct_read: hints.flag("direct_read") == Some(true),
         direct_write: hints.flag("direct_write") == Some(true),
+        reads_too: hints.sieve_writes(),
     }
 }
 
@@ -160,6 +161,7 @@ impl File {
         let serving = serving(parts, &known, ranks[0]);
         let second = serving.and_then(|serving| {
             let how = how(amode & !(mode::CREATE | mode::EXCL), &hints);
+            let how = Manner { reads_too: wishes.sieves(), ..how };
             let place = Place { known: known.clone(), component: *serving, how };
             let here = opens.then(|| open_here(&instance, &place, made)).transpose()?;
             Ok((place, here))
@@ -211,6 +213,7 @@ impl File {
             pointer,
             locks,
             atomic: AtomicBool::new(false),
+            sieves: AtomicBool::new(wishes.sieves()),
             totals: FileTotals::default(),
             tells: ranks[0][FIRST - OFFER - 1] != 0,
             state: Mutex::new(state),

@@ -9,6 +9,7 @@
 use super::mount::{self, Mount};
 use super::serve::{self, Manner, OnDisk, Transfers};
 use crate::objects::{FileParts, Instance};
+use oxmpi_fs::mode;
 use oxmpi_loading::accept::FsComponent;
 use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_mca::Status;
@@ -74,7 +75,11 @@ impl Place {
     /// Prepares an open file for transfers.
     pub(super) fn prepare(&self, instance: &Instance, disk: OnDisk) -> Result<Presence, Status> {
         let parts = instance.file_parts().map_err(|_| Status::INTERNAL)?;
-        let about = (&disk, self.how.mode, self.known.mount.magic);
+        let mode = match self.how.mode {
+            mode if disk.is_readable && mode & mode::WRONLY != 0 => mode & !mode::WRONLY | mode::RDWR,
+            mode => mode,
+        };
+        let about = (&disk, mode, self.known.mount.magic);
         let transfers = Transfers::open(instance, parts, about)?;
         Ok(Presence { transfers, disk })
     }

@@ -4,7 +4,8 @@ use super::mount::Mount;
 use crate::objects::{FileParts, Instance};
 use core::ffi::c_void;
 use oxmpi_fbtl::{Bell, FileFacts};
-use oxmpi_fs::{FsFile, OpenFile, PathFacts, Range};
+use oxmpi_fs::error::system;
+use oxmpi_fs::{FsFile, OpenFile, PathFacts, Range, mode};
 use oxmpi_loading::accept::{FbtlComponent, FsComponent};
 use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_mca::sync::unmodelled::{AtomicBool, Ordering};
@@ -99,12 +100,16 @@ pub(crate) struct Manner {
     pub first_device: u32,
     pub direct_read: bool,
     pub direct_write: bool,
+    /// A file that is opened for writing only is opened for reading, too, where the system permits it.
+    pub reads_too: bool,
 }
 
 /// A file that a file system component has opened. It is closed when this goes, at the latest.
 pub(crate) struct OnDisk {
     pub component: FsComponent,
     pub facts: FsFile,
+    /// Its descriptor may be read.
+    pub is_readable: bool,
     open: AtomicBool,
 }
 
@@ -122,6 +127,13 @@ impl OnDisk {
         named: bool,
         how: &Manner,
     ) -> Result<OnDisk, Status> {
+        if how.reads_too && how.mode & mode::WRONLY != 0 {
+            let both = Manner { mode: how.mode & !mode::WRONLY | mode::RDWR, reads_too: false, ..*how };
+            match OnDisk::open(component, path, mount, named, &both) {
+                Err(status) if status == system(libc::EACCES) => {}
+                opened => return opened,
+            }
+        }
         let facts = facts(path, mount, named);
         let open = OpenFile {
             size: size_of::<OpenFile>() as u32,
@@ -147,7 +159,8 @@ impl OnDisk {
         // SAFETY: as above, and the component has written fields of it.
         let mut facts = unsafe { out.assume_init() };
         facts.block = facts.block.max(1);
-        Ok(OnDisk { component: *component, facts, open: AtomicBool::new(true) })
+        let is_readable = how.mode & mode::WRONLY == 0;
+        Ok(OnDisk { component: *component, facts, is_readable, open: AtomicBool::new(true) })
     }
 
     /// A file of tests, whose functions are those of the table.
@@ -155,7 +168,7 @@ impl OnDisk {
     pub(crate) fn of_test(component: FsComponent, keeps: u32) -> OnDisk {
         // SAFETY: zeros are numbers, a null pointer and an empty text.
         let facts = FsFile { keeps, ..unsafe { MaybeUninit::<FsFile>::zeroed().assume_init() } };
-        OnDisk { component, facts, open: AtomicBool::new(false) }
+        OnDisk { component, facts, is_readable: true, open: AtomicBool::new(false) }
     }
 
     /// Closes it; later calls do nothing.

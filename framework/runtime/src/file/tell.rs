@@ -148,7 +148,9 @@ impl Instance {
         tell("atomic_mode.one_node", yes(disk.keeps(keeps::LOCKS) || disk.keeps(keeps::LOCKS_HERE)));
         tell("atomic_mode.several_nodes", yes(disk.keeps(keeps::LOCKS)));
         let striping = (facts.striping_factor.into(), facts.striping_unit);
-        for (key, value) in hints.in_force(&hints::actual(&layout, &known.path, facts.keeps, striping)) {
+        for (key, value) in
+            hints.in_force(&hints::actual(&layout, &known.path, facts.keeps, striping, wishes.sieves()))
+        {
             tell(&format!("hint.{key}"), value);
         }
     }

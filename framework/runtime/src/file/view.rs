@@ -2,6 +2,7 @@
 
 use super::object::{File, State};
 use super::view_data::ViewData;
+use crate::info::Info;
 use oxmpi_datatype::TypeDesc;
 use oxmpi_files::view::{Refusal, check};
 use oxmpi_fs::mode;
@@ -25,8 +26,13 @@ const WORDS: usize = 3;
 
 impl File {
     /// MPI_File_set_view of all ranks: sets the pointers to 0. `wanted`: the view, and a number for its representation, or why there is none; ranks fail together.
-    /// A failure leaves the old view.
-    pub fn set_view(&self, entry: &mut Entry, wanted: Result<(ViewData, u64), Error>) -> Result<(), Error> {
+    /// A failure leaves the old view and hints.
+    pub fn set_view(
+        &self,
+        entry: &mut Entry,
+        wanted: Result<(ViewData, u64), Error>,
+        hints: &Info,
+    ) -> Result<(), Error> {
         let wanted = wanted.and_then(|(view, representation)| {
             self.may_be_view(&view.etype, &view.filetype).map(|()| (view, representation))
         });
@@ -59,7 +65,8 @@ impl File {
             state.view = Arc::new(view);
             state.position = 0;
         }
-        self.reset_shared(entry, 0)
+        self.take_hints(hints);
+        self.reset_shared(entry)
     }
 
     /// Whether the types may be a view of this file.
@@ -71,10 +78,12 @@ impl File {
         })
     }
 
-    /// Has rank 0 set the shared pointer, and waits for it; called by all ranks.
-    fn reset_shared(&self, entry: &mut Entry, etypes: u64) -> Result<(), Error> {
-        let set = if self.comm.rank() == 0 { self.pointer.store(entry, etypes) } else { Status::OK };
-        let status = self.comm.least(entry, set)?;
+    /// Has rank 0 set the shared pointer to 0, and waits for it and for its hints; called by all ranks.
+    fn reset_shared(&self, entry: &mut Entry) -> Result<(), Error> {
+        let set = if self.comm.rank() == 0 { self.pointer.store(entry, 0) } else { Status::OK };
+        let all = self.comm.tell_all(entry, &[u64::from(set.0.cast_unsigned()), self.wants_sieving()])?;
+        self.set_sieving(all.get(1).copied().unwrap_or(0));
+        let status = Status((all.first().copied().unwrap_or(0) as u32).cast_signed());
         if status.is_err() { Err(Error::status(status, "the shared file pointer")) } else { Ok(()) }
     }
 

@@ -199,7 +199,7 @@ mpi_fn! {
                 process.instance.abort(errorcode, "", &format!("MPI_Abort was called with code {errorcode} (on {on})"))
             }
             None => {
-                eprintln!("oxmpi: MPI_Abort was called with code {errorcode} while MPI was not running.");
+                oxmpi_system::reportln!("oxmpi: MPI_Abort was called with code {errorcode} while MPI was not running.");
                 std::process::exit(errorcode.clamp(1, 255))
             }
         }

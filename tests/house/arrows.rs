@@ -111,7 +111,7 @@ fn allowed(folder: &str) -> Option<Allowed> {
         "mca-params" => Some(Allowed { ours: &["framework/mca"], others: None, optional: &[] }),
         "mpi" => Some(Allowed { ours: MPI, others: None, optional: &["components/*", "framework/builtin"] }),
         // Nothing of what runs in a rank.
-        "mpirun" => host_part(&["mca-params", "framework/wireup", "framework/loading"]),
+        "mpirun" => host_part(&["mca-params", "framework/system", "framework/wireup", "framework/loading"]),
         // A tool beside the product: it starts installed programs and links nothing of ours.
         "bench/driver" => Some(Allowed { ours: &[], others: None, optional: &[] }),
         // A tool library over any MPI: it knows the standard ABI and nothing of ours.
@@ -240,6 +240,7 @@ const MPI: &[&str] = &[
     "framework/pml",
     "framework/osc",
     "framework/coll",
+    "framework/system",
     "framework/wireup",
     "framework/loading",
     "framework/progress",

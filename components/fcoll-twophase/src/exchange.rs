@@ -20,7 +20,7 @@ use crate::ending;
 use crate::gathering::Gathering;
 use crate::sending::Sending;
 use crate::setting::Setting;
-use oxmpi_fcoll::{Call, Outcome, Range, Request};
+use oxmpi_fcoll::{Call, Moved, Outcome, Range, Request};
 use oxmpi_mca::Status;
 
 /// The exchange of one access, in one rank.
@@ -28,8 +28,8 @@ pub struct Exchange {
     setting: Setting,
     sending: Sending,
     gathering: Option<Gathering>,
-    /// This rank takes part without data, and reads its own behind.
-    by_itself: bool,
+    /// This rank has transferred its own before, and takes part without data.
+    own: Option<Moved>,
 }
 
 impl Exchange {
@@ -44,13 +44,13 @@ impl Exchange {
             setting: Setting { domains, byte: call.byte()? },
             sending: Sending::new(call, &domains, mine)?,
             gathering: gathering.flatten(),
-            by_itself: false,
+            own: None,
         }))
     }
 
     /// Sends and receives the first announcements, and goes on from there.
-    pub fn begin(mut self: Box<Self>, call: &Call<'_>, by_itself: bool) -> Result<(), Status> {
-        self.by_itself = by_itself;
+    pub fn begin(mut self: Box<Self>, call: &Call<'_>, own: Option<Moved>) -> Result<(), Status> {
+        self.own = own;
         // Before any receive, which may be refused: behind that, announcements would say that data is missing.
         self.sending.announce_first(&self.setting, call)?;
         let mut requests = match &mut self.gathering {
@@ -97,10 +97,7 @@ impl Exchange {
                 self.sending.unpack(call);
             }
             let outcome = self.gathering.as_mut().map_or(Outcome::FINE, Gathering::outcome);
-            if self.by_itself {
-                return call.transfer_own(move |call, own| ending::end(call, outcome, Some(own)));
-            }
-            ending::end(call, outcome, None)
+            ending::end(call, outcome, self.own)
         })
     }
 }

@@ -1,33 +1,48 @@
 //! The beginning of a plan: ranks tell each other their ranges, and decide whether data is exchanged. Everything follows from the layout and from those ranges, so all come to the same.
+//!
+//! **Ranks that go ahead.** A rank that gains nothing by an exchange transfers its own before it tells its range, and tells how that ended with it. Where all ranks have done so, that
+//! was the whole access, of one meeting instead of two; else the others exchange theirs, or transfer it, and such a rank takes part without data. Of bytes that several ranks write any
+//! may stay, so it does not matter which of them are written first.
 
 use crate::ending::lost;
 use crate::exchange::Exchange;
-use oxmpi_fcoll::{Call, Range, want};
+use oxmpi_fcoll::{Call, Moved, Outcome, Range, want};
 use oxmpi_mca::Status;
 
-/// A mark in a range: the rank's view has bytes twice, so it reads for itself.
-const BY_ITSELF: u64 = 1;
+/// A mark in a range: the rank has gone ahead.
+const AHEAD: u64 = 1;
 
 /// Writes down the plan.
 pub fn write(call: &Call<'_>) -> Result<(), Status> {
     if call.wanted() == want::NEVER {
         return call.transfer_own(|call, moved| call.end_of_own(moved));
     }
-    call.tell(range(call), |call, ranges| {
-        let Some(ranges) = ranges else { return lost(call) };
-        if ranges.iter().all(|range| range.bytes == 0) {
-            call.moved(0, Status::OK);
+    let range = range(call);
+    match goes_ahead(call, &range) {
+        true => call.transfer_own(move |call, own| meet(call, range, Some(own))),
+        false => meet(call, range, None),
+    }
+}
+
+/// Tells this rank's range, and how its own transfers ended if it has gone ahead; and does what is left.
+fn meet(call: &Call<'_>, range: Range, own: Option<Moved>) -> Result<(), Status> {
+    let mine = Range { mark: if own.is_some() { AHEAD } else { 0 }, ..range };
+    let outcome = own.map_or(Outcome::FINE, |own| own.outcome);
+    call.tell_with(mine, outcome, move |call, told| {
+        let Some((ranges, outcome)) = told else { return lost(call) };
+        let left = |range: &Range| if range.mark == AHEAD { Range::default() } else { *range };
+        let left: Vec<Range> = ranges.iter().map(left).collect();
+        if left.iter().all(|range| range.bytes == 0) {
+            call.moved(own.map_or(0, |own| own.bytes), outcome.status);
             return Ok(());
         }
-        if call.wanted() == want::AUTOMATIC && !interleave(&ranges) {
-            return call.transfer_own(|call, moved| call.end_of_own(moved));
+        match own {
+            _ if call.wanted() != want::AUTOMATIC || interleave(&left) => {
+                Exchange::new(call, &left)?.begin(call, own)
+            }
+            Some(own) => call.end_of_own(own),
+            None => call.transfer_own(|call, moved| call.end_of_own(moved)),
         }
-        let by_itself = ranges[call.rank() as usize].mark == BY_ITSELF;
-        let exchanged: Vec<Range> = ranges
-            .iter()
-            .map(|range| if range.mark == BY_ITSELF { Range::default() } else { *range })
-            .collect();
-        Exchange::new(call, &exchanged)?.begin(call, by_itself)
     })
 }
 
@@ -37,11 +52,24 @@ fn range(call: &Call<'_>) -> Range {
     let (Some(first), Some(end)) = (view.offset(access.from), view.end(access.from, access.len)) else {
         return Range::default();
     };
-    if access.len == 0 {
-        return Range::default();
+    match access.len {
+        0 => Range::default(),
+        bytes => Range { first, end, bytes, mark: 0 },
     }
-    let mark = if !call.writes() && view.overlaps() { BY_ITSELF } else { 0 };
-    Range { first, end, bytes: access.len, mark }
+}
+
+/// Whether this rank gains nothing by an exchange: its access is one piece, or a read on one node that wants at least every other byte of its range, which a component reads in large
+/// windows. A view that has bytes twice cannot be read by others at all.
+fn goes_ahead(call: &Call<'_>, range: &Range) -> bool {
+    if range.bytes == 0 {
+        return false;
+    }
+    if !call.writes() && call.view().overlaps() {
+        return true;
+    }
+    let span = range.end - range.first;
+    call.wanted() == want::AUTOMATIC
+        && (span == range.bytes || !call.writes() && call.num_nodes() == 1 && span / 2 <= range.bytes)
 }
 
 /// Whether the range of one rank reaches into that of another.

@@ -4,8 +4,8 @@
 //! that it has, so everybody has everybody's at the end; [`Call::agree`] sends the worst it knows of, and since the worst of the worst is the worst, it does not matter by how many ways a
 //! rank hears of another.
 //!
-//! A rank that has lost a message sends nothing but "data is missing" from there on (the host's rule), and each rank is behind each other one in these rounds. So `tell` is followed by a
-//! round of empty agreement: whoever goes on afterwards knows that all have all records.
+//! A rank that has lost a message sends nothing but "data is missing" from there on (the host's rule), and each rank is behind each other one in these rounds. So `tell` is followed by an
+//! agreement: whoever goes on afterwards knows that all have all records.
 
 use crate::call::{Call, Memory, Request};
 use core::ptr;
@@ -63,6 +63,16 @@ impl Call<'_> {
         mine: Range,
         next: impl FnOnce(&Call<'_>, Option<Vec<Range>>) -> Result<(), Status> + Send + 'static,
     ) -> Result<(), Status> {
+        self.tell_with(mine, Outcome::FINE, |call, told| next(call, told.map(|(ranges, _)| ranges)))
+    }
+
+    /// The same of a rank that has transferred something before, with that outcome: `next` gets the worst outcome of all ranks, too.
+    pub fn tell_with(
+        &self,
+        mine: Range,
+        outcome: Outcome,
+        next: impl FnOnce(&Call<'_>, Option<(Vec<Range>, Outcome)>) -> Result<(), Status> + Send + 'static,
+    ) -> Result<(), Status> {
         let (n, me) = (self.num_ranks(), self.rank());
         let known = self.memory(RECORD * n as u64)?;
         // Own record first, then those of the ranks above.
@@ -80,16 +90,14 @@ impl Call<'_> {
             self.wait(&mut both)?;
             distance *= 2;
         }
-        self.agree(Outcome::FINE, move |call, outcome| {
+        self.agree(outcome, move |call, outcome| {
             drop(byte);
-            if outcome.is_none() {
-                return next(call, None);
-            }
+            let Some(outcome) = outcome else { return next(call, None) };
             // SAFETY: `n` records, all received.
             let known = unsafe { core::slice::from_raw_parts(known.at().cast::<Range>(), n as usize) };
             let mut by_rank = known.to_vec();
             by_rank.rotate_right(me as usize);
-            next(call, Some(by_rank))
+            next(call, Some((by_rank, outcome)))
         })
     }
 

@@ -124,6 +124,11 @@ impl<'a> Call<'a> {
         self.comm.num_ranks
     }
 
+    /// Nodes of the file's communicator.
+    pub fn num_nodes(&self) -> u32 {
+        self.comm.num_nodes
+    }
+
     /// The layout of the file: equal in all ranks.
     pub fn layout(&self) -> &'a Layout {
         // SAFETY: the host keeps it until the plan has ended.

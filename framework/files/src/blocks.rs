@@ -32,6 +32,8 @@ impl<'a> Blocks<'a> {
         Blocks { desc, at: from, end, step: FIRST, store: Vec::new(), next: 0 }
     }
 
+    #[cold]
+    #[inline(never)]
     fn fill(&mut self) {
         self.store.clear();
         self.next = 0;
@@ -68,6 +70,7 @@ impl<'a> Blocks<'a> {
 impl Iterator for Blocks<'_> {
     type Item = (i64, u64);
 
+    #[inline]
     fn next(&mut self) -> Option<(i64, u64)> {
         if self.next == self.store.len() {
             if self.at >= self.end {

@@ -65,7 +65,7 @@ impl Logger {
     pub fn line(&self, framework: &str, level: i32, who: &str, message: &str) {
         if self.wants(framework, level) {
             // One write per line, so that the lines of several ranks do not mix.
-            eprintln!("{} {who}: {message}", self.prefix);
+            oxmpi_system::reportln!("{} {who}: {message}", self.prefix);
         }
     }
 
@@ -88,7 +88,7 @@ impl Logger {
 
     /// Prints a line whatever the verbosity.
     pub fn always(&self, message: &str) {
-        eprintln!("{} {message}", self.prefix);
+        oxmpi_system::reportln!("{} {message}", self.prefix);
     }
 }
 

@@ -83,7 +83,7 @@ impl Instance {
             let (rank, attached) = (self.job().rank, &self.host_params().spc_attach);
             let (counters, messages, cris) = (self.counters(), self.message_counts(), self.cri_counts());
             let text = spc::dump(rank, attached, &counters, &messages, &cris, self.algorithms_taken());
-            eprint!("{text}");
+            oxmpi_system::report!("{text}");
         }
     }
 

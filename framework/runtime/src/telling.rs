@@ -17,6 +17,6 @@ pub(crate) fn show_help(client: &wireup::Client, who: &str, text: &str, topic: &
         .unwrap_or_else(|| format!("(no help text for topic {topic}: {})", args.join(", ")));
     if !client.help(who, topic, &paragraph) {
         let line = "-".repeat(74);
-        eprintln!("{line}\n{paragraph}\n{line}");
+        oxmpi_system::reportln!("{line}\n{paragraph}\n{line}");
     }
 }

@@ -1,10 +1,11 @@
-//! Asks the system for what all rooms of the host need: [`locks`] of cold paths, [`clock`]s, [`membarrier`], [`userfaultfd`], and the size of a page.
+//! Asks the system for what all rooms of the host need: [`locks`] of cold paths, [`clock`]s, [`membarrier`], [`userfaultfd`], [`output`] that nobody may read, and the size of a page.
 //!
 //! It holds no state. Under `--cfg oxmpi_annotated` its locks are ones that valgrind's tools understand.
 
 pub mod clock;
 pub mod locks;
 pub mod membarrier;
+pub mod output;
 pub mod userfaultfd;
 
 /// Bytes of a page of memory.

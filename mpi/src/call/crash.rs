@@ -115,7 +115,9 @@ pub fn install(instance: &Instance) -> Result<(), String> {
     }
     if complain && !kept.is_empty() {
         let kept = kept.join(", ");
-        eprintln!("oxmpi: signals {kept} had handlers before MPI_Init, which run after a stack is reported");
+        oxmpi_system::reportln!(
+            "oxmpi: signals {kept} had handlers before MPI_Init, which run after a stack is reported"
+        );
     }
     if plan.witness.is_none() {
         // The first call loads what it needs, which a handler must not.

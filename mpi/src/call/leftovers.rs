@@ -23,7 +23,10 @@ pub fn take_down(process: &Process, number: u64, last: bool) {
         if !report.is_empty() {
             let what = if number == WORLD { "MPI" } else { "a session" };
             let rank = process.instance.job().rank;
-            eprintln!("oxmpi: rank {rank}: not freed when {what} was finalized: {}", report.join(", "));
+            oxmpi_system::reportln!(
+                "oxmpi: rank {rank}: not freed when {what} was finalized: {}",
+                report.join(", ")
+            );
         }
     }
     for handle in windows(number, last) {

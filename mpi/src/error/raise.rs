@@ -136,7 +136,7 @@ fn die(name: &str, on: &ErrorObject, handler: &str, failure: &Failure) -> ! {
     match process::current() {
         Some(process) => process.instance.abort(failure.code.max(1), &format!("an error in {name}"), &text),
         None => {
-            eprintln!("oxmpi: {name}: {class}: {}. The program ends.", failure.message);
+            oxmpi_system::reportln!("oxmpi: {name}: {class}: {}. The program ends.", failure.message);
             std::process::exit(failure.code.clamp(1, 255))
         }
     }

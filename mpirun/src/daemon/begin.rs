@@ -28,7 +28,7 @@ pub fn main() -> ExitCode {
         },
         [STAND_IN] => (1, stand_in::main().err()),
         ["--version"] => {
-            println!("oxmpid (oxmpi) {}", version());
+            oxmpi_system::answerln!("oxmpid (oxmpi) {}", version());
             (0, None)
         }
         _ => (2, Some("it takes --remote or --version; mpirun starts this program, and `mpi-info --help running-on-several-nodes` says how it is started by hand".into())),

@@ -57,7 +57,7 @@ fn show(answer: Result<Answer, String>) -> ExitCode {
             if answer.good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
         Err(why) => {
-            eprintln!("mpi-info: {why}");
+            oxmpi_system::reportln!("mpi-info: {why}");
             ExitCode::FAILURE
         }
     }
@@ -80,10 +80,10 @@ fn answer(options: &Options) -> Result<Answer, String> {
     }
     // Mistakes are told beside the answer, which is still right.
     for mistake in &known.mistakes {
-        eprintln!("mpi-info: {mistake}");
+        oxmpi_system::reportln!("mpi-info: {mistake}");
     }
     for warning in known.registry.warnings() {
-        eprintln!("mpi-info: {}", warning.text());
+        oxmpi_system::reportln!("mpi-info: {}", warning.text());
     }
     if let Some(name) = &options.explain {
         return explain::answer(&known, name, options);

@@ -82,7 +82,7 @@ pub fn main() -> ExitCode {
         }
         Err(Refusal::Text(why)) => return refuse(&why),
         Err(Refusal::Say(text)) => {
-            print!("{text}");
+            oxmpi_system::answer!("{text}");
             return ExitCode::SUCCESS;
         }
     };
@@ -96,8 +96,8 @@ pub fn main() -> ExitCode {
 
 fn refuse(why: &str) -> ExitCode {
     match is_framed(why) {
-        true => eprint!("{why}"),
-        false => eprintln!("mpirun: {why}"),
+        true => oxmpi_system::report!("{why}"),
+        false => oxmpi_system::reportln!("mpirun: {why}"),
     }
     ExitCode::FAILURE
 }
@@ -286,7 +286,7 @@ impl Launcher {
         let agents = job.nodes.dismiss();
         self.underway.retire(agents);
         if let Some(text) = job.verdict.strangers().filter(|_| !job.stillborn) {
-            eprint!("{text}");
+            oxmpi_system::report!("{text}");
         }
         match job.verdict.status() {
             0 => {}
@@ -381,7 +381,7 @@ impl Launcher {
                 Err(Errno::INTR) => return,
                 Err(why) => {
                     // Nothing can be waited for any more. The daemon notices that we are gone.
-                    eprintln!("mpirun: cannot wait: {why}");
+                    oxmpi_system::reportln!("mpirun: cannot wait: {why}");
                     std::process::exit(1);
                 }
             }
@@ -450,7 +450,7 @@ impl Launcher {
     fn say_how_often(&mut self) {
         for ((component, topic), more) in std::mem::take(&mut self.help) {
             if more > 0 {
-                eprintln!(
+                oxmpi_system::reportln!(
                     "mpirun: {more} more messages of the kind {component} / {topic} came from other processes"
                 );
             }

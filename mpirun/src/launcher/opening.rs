@@ -11,19 +11,19 @@ use oxmpi_wireup::NAME_SERVER_VARIABLE;
 /// Says what the plan has to say before anything starts.
 pub(super) fn tell_plan(plan: &plan::Plan, line: &CommandLine) -> Result<(), String> {
     if line.job.verbosity > Verbosity::Quiet {
-        plan.warnings.iter().for_each(|warning| eprint!("{warning}"));
+        plan.warnings.iter().for_each(|warning| oxmpi_system::report!("{warning}"));
     }
-    print!("{}", plan.shown);
-    eprint!("{}", plan.reported);
+    oxmpi_system::answer!("{}", plan.shown);
+    oxmpi_system::report!("{}", plan.reported);
     let own = std::process::id();
     match line.job.report_pid.as_deref() {
         None => Ok(()),
         Some("-") => {
-            println!("{own}");
+            oxmpi_system::answerln!("{own}");
             Ok(())
         }
         Some("+") => {
-            eprintln!("{own}");
+            oxmpi_system::reportln!("{own}");
             Ok(())
         }
         Some(file) => std::fs::write(file, format!("{own}\n"))

@@ -26,7 +26,7 @@ pub fn main() -> ExitCode {
     match begin(&options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
-            eprintln!("ompi-server: {why}");
+            oxmpi_system::reportln!("ompi-server: {why}");
             ExitCode::FAILURE
         }
     }
@@ -80,8 +80,8 @@ fn report(options: &Options, uri: &str, pid: u32) -> Result<Vec<PathBuf>, String
                 )));
             }
         }
-        Report::Out => println!("{uri}"),
-        Report::Err => eprintln!("{uri}"),
+        Report::Out => oxmpi_system::answerln!("{uri}"),
+        Report::Err => oxmpi_system::reportln!("{uri}"),
         Report::File(path) => register::write(path, &format!("{uri}\n"))
             .map_err(|why| fail(format!("the URI cannot be written to {}: {why}", path.display())))?,
     }
@@ -112,7 +112,7 @@ fn serve(mut server: NameServer, uri: &str, debug: bool, files: Vec<PathBuf>) ->
     let signals = Signals::take(&[libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT])?;
     let say = |line: &str| {
         if debug {
-            eprintln!("ompi-server: {line}");
+            oxmpi_system::reportln!("ompi-server: {line}");
         }
     };
     say(&format!("process {} serves {uri}", std::process::id()));

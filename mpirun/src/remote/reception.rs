@@ -185,10 +185,10 @@ impl Reception {
         self.refused += 1;
         let program = self.program;
         if self.refused <= TOLD {
-            eprintln!("{program}: a connection from {} is refused: {why}", stranger.from);
+            oxmpi_system::reportln!("{program}: a connection from {} is refused: {why}", stranger.from);
         }
         if self.refused == TOLD {
-            eprintln!("{program}: further connections that are refused are not told");
+            oxmpi_system::reportln!("{program}: further connections that are refused are not told");
         }
     }
 }

@@ -143,7 +143,7 @@ fn ask_for_hands(boot: &Boot) {
             boot.launcher.command
         );
     }
-    eprint!("{}", paragraph("by-hand", &[text.trim_end()]));
+    oxmpi_system::report!("{}", paragraph("by-hand", &[text.trim_end()]));
 }
 
 /// The command for a node.

@@ -67,6 +67,7 @@ struct Carrier<'a> {
     unit: Option<u64>,
     at: Cursor,
     extents: Vec<Extent>,
+    /// Memory for a window, of which only the capacity counts: the system writes it before it is read.
     window: Vec<u8>,
 }
 
@@ -99,20 +100,17 @@ impl Carrier<'_> {
     /// Reads a window, and copies its pieces.
     fn sieve(&mut self, window: Window) -> Step {
         let len = window.len as usize;
-        if self.window.len() < len {
-            // Without the memory pieces are read one by one.
-            if self.window.try_reserve_exact(len - self.window.len()).is_err() {
-                return self.batch();
-            }
-            self.window.resize(len, 0);
+        // Without the memory pieces are read one by one.
+        if self.window.try_reserve_exact(len).is_err() {
+            return self.batch();
         }
         let mut done = 0;
         while done < len {
             let extent = Extent {
-                memory: self.window[done..].as_mut_ptr(),
+                memory: self.window.as_mut_ptr().wrapping_add(done),
                 len: (len - done).min(MOST_BYTES as usize),
             };
-            // SAFETY: memory of the window's.
+            // SAFETY: memory of the window's, which has room for `len` bytes.
             match unsafe { sys::transfer(self.file.fd, false, &[extent], window.offset + done as u64) } {
                 Ok(0) => break,
                 Ok(bytes) => done += bytes as usize,
@@ -127,8 +125,10 @@ impl Carrier<'_> {
 
     /// Copies what was read of a window.
     fn copy(&mut self, window: Window, done: u64) -> Step {
-        let first = self.at.place().0;
-        for piece in &self.job.pieces()[first..first + window.pieces] {
+        let (first, pieces) = (self.at.place().0, self.job.pieces());
+        let mut copied = 0;
+        let mut step = Step::On;
+        for piece in &pieces[first..first + window.pieces] {
             let from = piece.offset - window.offset;
             let there = done.saturating_sub(from).min(piece.len);
             // SAFETY: the piece's memory, which is the component's while the job lives, is not the window's, and so many bytes of the window were read from `from` on.
@@ -136,12 +136,14 @@ impl Carrier<'_> {
                 let source = self.window.as_ptr().add(from.min(done) as usize);
                 core::ptr::copy_nonoverlapping(source, piece.memory, there as usize);
             }
-            self.at.advance(self.job.pieces(), there);
+            copied += there;
             if there < piece.len {
-                return Step::End(Status::OK);
+                step = Step::End(Status::OK);
+                break;
             }
         }
-        Step::On
+        self.at.advance(pieces, copied);
+        step
     }
 
     /// Transfers the pieces of a window, each by itself.

@@ -6,7 +6,7 @@
 use super::object::File;
 use super::presence::Presence;
 use super::sieved_write::SievedWrite;
-use super::submission::{Asking, Submission};
+use super::submission::Submission;
 use super::view_data::ViewData;
 use oxmpi_datatype::TypeRef;
 use oxmpi_fbtl::transfer;
@@ -190,7 +190,7 @@ impl Access {
         }
         let (file, here) = (&*self.file, &*self.presence);
         let (status, bytes) = match &mut self.batch {
-            Batch::Plain(submission) => transferred(submission, (file, here), self.what, now)?,
+            Batch::Plain(submission) => submission.transfer(file, here, self.what, now)?,
             Batch::Sieved(write) => write.advance(file, here, now)?,
         };
         self.moved += bytes;
@@ -249,25 +249,6 @@ impl Drop for Access {
             self.end(Status::NOT_AVAILABLE);
         }
     }
-}
-
-/// The outcome of a batch that is submitted now if it was not; `None`: it is under way, or there is no room for it.
-fn transferred(
-    submission: &mut Submission,
-    (file, here): (&File, &Presence),
-    what: u32,
-    now: bool,
-) -> Option<(Status, u64)> {
-    if !submission.is_under_way() {
-        let sieves = what == transfer::READ && submission.pieces.len() > 1;
-        let sieve = if sieves { file.sieve() } else { None };
-        match submission.submit(file, here, Asking { what, now, sieve }) {
-            Status::NO_RESOURCE => return None,
-            status if status.is_err() => return Some((status, 0)),
-            _ => {}
-        }
-    }
-    submission.result(file, here)
 }
 
 /// The bytes of the file between the first and the last one of a part that is not empty.

@@ -9,7 +9,7 @@ use super::object::File;
 use super::planned::{Finish, Outcome, Sleep, conclude, write_step};
 use super::presence::Presence;
 use super::sieved_write::SievedWrite;
-use super::submission::{Asking, Submission};
+use super::submission::Submission;
 use core::ffi::c_void;
 use oxmpi_coll::{CollComm, step};
 use oxmpi_fbtl::{Piece, transfer};
@@ -184,7 +184,7 @@ impl Planned {
         let now = !self.later && self.collective.waits == Some(std::thread::current().id());
         let outcome = match self.begin_sieved(&file, &here) {
             Some(write) => write.advance(&file, &here, now),
-            None => self.transfer(&file, &here, now),
+            None => self.submission.transfer(&file, &here, self.what, now),
         }?;
         file.count_bytes(self.what, outcome.1);
         Some(outcome)
@@ -206,18 +206,6 @@ impl Planned {
     /// Whether it goes on by itself from here on.
     fn is_begun(&self) -> bool {
         self.submission.is_under_way() || self.sieved.is_some()
-    }
-
-    /// Has the component transfer the pieces as they are.
-    fn transfer(&mut self, file: &File, here: &Presence, now: bool) -> Option<(Status, u64)> {
-        if !self.submission.is_under_way() {
-            match self.submission.submit(file, here, Asking { what: self.what, now, sieve: None }) {
-                Status::NO_RESOURCE => return None,
-                status if status.is_err() => return Some((status, 0)),
-                _ => {}
-            }
-        }
-        self.submission.result(file, here)
     }
 
     /// Tells the planner.

@@ -10,7 +10,7 @@
 
 use super::object::File;
 use super::presence::Presence;
-use super::submission::{Asking, Submission};
+use super::submission::Submission;
 use oxmpi_fbtl::{Piece, transfer};
 use oxmpi_files::{Window, window};
 use oxmpi_fs::{Range, lock};
@@ -138,20 +138,13 @@ impl SievedWrite {
     /// Reads the window, and puts the pieces in.
     fn read(&mut self, file: &File, here: &Presence, now: bool) -> Option<Status> {
         if !self.submission.is_under_way() {
+            let Window { offset, len, .. } = self.window;
             self.image.clear();
-            self.image.resize(self.window.len as usize, 0);
-            let all =
-                Piece { offset: self.window.offset, memory: self.image.as_mut_ptr(), len: self.window.len };
+            self.image.resize(len as usize, 0);
             self.submission.pieces.clear();
-            self.submission.pieces.push(all);
-            let asking = Asking { what: transfer::READ, now, sieve: None };
-            match self.submission.submit(file, here, asking) {
-                Status::NO_RESOURCE => return None,
-                status if status.is_err() => return Some(status),
-                _ => {}
-            }
+            self.submission.pieces.push(Piece { offset, memory: self.image.as_mut_ptr(), len });
         }
-        let (status, _) = self.submission.result(file, here)?;
+        let (status, _) = self.submission.transfer(file, here, transfer::READ, now)?;
         if status.is_ok() {
             self.put_in();
             self.stage = Stage::Write;
@@ -172,21 +165,13 @@ impl SievedWrite {
 
     /// Writes the window, or its pieces where these have no holes; status, and whether all of it was written.
     fn write(&mut self, file: &File, here: &Presence, now: bool) -> Option<(Status, bool)> {
-        if !self.submission.is_under_way() {
-            // A window with holes is in the list since it was read.
-            if !self.window.has_holes {
-                let own = self.next..self.next + self.window.pieces;
-                self.submission.pieces.clear();
-                self.submission.pieces.extend_from_slice(&self.pieces[own]);
-            }
-            let asking = Asking { what: transfer::WRITE, now, sieve: None };
-            match self.submission.submit(file, here, asking) {
-                Status::NO_RESOURCE => return None,
-                status if status.is_err() => return Some((status, false)),
-                _ => {}
-            }
+        // A window with holes is in the list since it was read.
+        if !self.submission.is_under_way() && !self.window.has_holes {
+            let own = self.next..self.next + self.window.pieces;
+            self.submission.pieces.clear();
+            self.submission.pieces.extend_from_slice(&self.pieces[own]);
         }
-        let (mut status, bytes) = self.submission.result(file, here)?;
+        let (mut status, bytes) = self.submission.transfer(file, here, transfer::WRITE, now)?;
         self.moved += self.written(bytes);
         let whole = status.is_ok() && bytes == self.window.len;
         if whole {

@@ -28,17 +28,6 @@ pub(super) struct Submission {
 // SAFETY: pieces point to memory that is the user's promise to whichever thread drives the access.
 unsafe impl Send for Submission {}
 
-/// The manner of a transfer.
-#[derive(Clone, Copy)]
-pub(super) struct Asking {
-    /// `transfer::READ` or `transfer::WRITE`.
-    pub what: u32,
-    /// The calling thread has nothing else to do.
-    pub now: bool,
-    /// Bytes that may be used for holes between pieces that are read; `None`: holes are not read.
-    pub sieve: Option<u64>,
-}
-
 impl Submission {
     /// One of these pieces that was not submitted.
     pub(super) fn of(pieces: Vec<Piece>) -> Submission {
@@ -60,15 +49,42 @@ impl Submission {
         self.under_way
     }
 
-    /// Has the component transfer the pieces. NO_RESOURCE: it has no room for them, and wants to be asked again.
-    pub(super) fn submit(&mut self, file: &File, here: &Presence, asking: Asking) -> Status {
-        debug_assert!(!self.under_way);
-        let flags = if asking.now { transfer::NOW } else { 0 };
+    /// The outcome of the pieces' transfer, which is submitted now if it was not: status and bytes; `None`: it is under way, or the component has no room for it. `now`: the calling thread
+    /// has nothing else to do. A list of pieces may be read with the holes between them.
+    pub(super) fn transfer(
+        &mut self,
+        file: &File,
+        here: &Presence,
+        what: u32,
+        now: bool,
+    ) -> Option<(Status, u64)> {
+        if !self.under_way {
+            let sieves = what == transfer::READ && self.pieces.len() > 1;
+            let sieve = if sieves { file.sieve() } else { None };
+            match self.submit((file, here), (what, now), sieve) {
+                Status::NO_RESOURCE => return None,
+                status if status.is_err() => return Some((status, 0)),
+                _ => {}
+            }
+        }
+        let outcome = self.asked.operation.result()?;
+        self.collect(file, here);
+        Some(outcome)
+    }
+
+    /// Has the component transfer the pieces; `sieve`: bytes that may be used for holes between them.
+    fn submit(
+        &mut self,
+        (file, here): (&File, &Presence),
+        (what, now): (u32, bool),
+        sieve: Option<u64>,
+    ) -> Status {
+        let flags = if now { transfer::NOW } else { 0 };
         let asked = &mut *self.asked;
-        asked.transfer.what = asking.what;
-        asked.transfer.flags = flags | if asking.sieve.is_some() { transfer::SIEVE } else { 0 };
+        asked.transfer.what = what;
+        asked.transfer.flags = flags | if sieve.is_some() { transfer::SIEVE } else { 0 };
         (asked.transfer.pieces, asked.transfer.num_pieces) = (self.pieces.as_ptr(), self.pieces.len());
-        asked.transfer.sieve_bytes = asking.sieve.unwrap_or(0);
+        asked.transfer.sieve_bytes = sieve.unwrap_or(0);
         asked.operation = Operation::new();
         let transfers = &here.transfers;
         // The component may end it before this returns, so the word is counted first.
@@ -83,13 +99,6 @@ impl Submission {
             false => file.count_transfer(self.pieces.len()),
         }
         status
-    }
-
-    /// The outcome of the transfer that is under way, once the component has ended it: status and bytes.
-    pub(super) fn result(&mut self, file: &File, here: &Presence) -> Option<(Status, u64)> {
-        let outcome = self.asked.operation.result()?;
-        self.collect(file, here);
-        Some(outcome)
     }
 
     /// Takes back what the component had.

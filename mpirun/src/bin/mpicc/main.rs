@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     match run(&name, arguments.collect()) {
         Ok(code) => code,
         Err((status, text)) => {
-            eprintln!("{name}: {text}");
+            oxmpi_system::reportln!("{name}: {text}");
             ExitCode::from(status)
         }
     }
@@ -77,7 +77,7 @@ fn run(name: &str, arguments: Vec<OsString>) -> Result<ExitCode, Failed> {
     }
     let full = words.command(&request);
     if let Some(question) = request.question {
-        println!("{}", words.answer(question, name, &full));
+        oxmpi_system::answerln!("{}", words.answer(question, name, &full));
         return Ok(ExitCode::SUCCESS);
     }
     if !prefix.include.join("mpi.h").exists() {
@@ -131,6 +131,6 @@ fn prepare(prefix: &Prefix, arguments: &[OsString]) -> Result<ExitCode, Failed> 
         return Err(usage("there are no Fortran modules in this installation, only mpif.h".into()));
     };
     let folder = set.make(Room::Installation).map_err(usage)?;
-    println!("{}", folder.display());
+    oxmpi_system::answerln!("{}", folder.display());
     Ok(ExitCode::SUCCESS)
 }

@@ -192,7 +192,8 @@ pub fn all() -> Vec<Layout> {
         }
         WinCounts {
             size reserved exclusive_attempts shared_attempts lock_retries accumulate_locks
-            accumulate_retries put_locks
+            accumulate_retries put_locks ranks_mapped ranks_by_transport ranks_by_requests
+            ranks_by_messages
         }
         OscWindow { window table }
         OscModule { size reserved state query create threads_begin finalize }

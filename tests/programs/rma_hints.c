@@ -37,11 +37,11 @@ static void is(MPI_Win win, const char *key, const char *due) {
     CHECK(flag && strcmp(value, due) == 0, "%s is %s, not %s", key, value, due);
 }
 
-static unsigned long long counted(MPI_Win win, const char *name) {
+static unsigned long long told(MPI_Win win, const char *name, int class) {
     int index, count, bind;
     unsigned long long value = 0;
     MPI_T_pvar_handle handle;
-    CHECK(MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index) == MPI_SUCCESS, "%s", name);
+    CHECK(MPI_T_pvar_get_index(name, class, &index) == MPI_SUCCESS, "%s", name);
     MPI_T_pvar_get_info(index, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &bind, NULL, NULL, NULL);
     CHECK(bind == MPI_T_BIND_MPI_WIN, "%s is bound to %d", name, bind);
     CHECK(MPI_T_pvar_handle_alloc(session, index, &win, &handle, &count) == MPI_SUCCESS && count == 1, "%s", name);
@@ -49,6 +49,7 @@ static unsigned long long counted(MPI_Win win, const char *name) {
     MPI_T_pvar_handle_free(session, &handle);
     return value;
 }
+static unsigned long long counted(MPI_Win win, const char *name) { return told(win, name, MPI_T_PVAR_CLASS_COUNTER); }
 
 static void defaults_and_nonsense(void) {
     long *base;
@@ -237,6 +238,17 @@ static void variables(void) {
         CHECK(MPI_T_pvar_read(session, handles[i], &value) == MPI_SUCCESS && value == due[i], "%s: %llu", names[i], value);
         MPI_T_pvar_stop(session, handles[i]);
     }
+    /* Each rank that was met is reached in one of these: memory of the node, or what goes to another one. */
+    const char *paths[] = {"mapped", "by_transport", "by_requests", "by_messages"};
+    unsigned long long met[4], all = 0;
+    for (int i = 0; i < 4; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "osc_win_ranks_%s", paths[i]);
+        all += met[i] = told(win, name, MPI_T_PVAR_CLASS_LEVEL);
+    }
+    CHECK(all >= 1 && all <= (unsigned long long)size, "%llu ranks", all);
+    CHECK(met[3] == (by_rdma ? 0ull : (unsigned long long)size), "%llu ranks by messages", met[3]);
+    CHECK(!by_rdma || size > 1 || met[0] == 1, "%llu ranks mapped", met[0]);
     /* All lock the same rank. */
     unsigned long long tried = counted(win, "osc_win_exclusive_lock_attempts"), retried = counted(win, "osc_win_lock_retries");
     for (int i = 0; i < TURNS; i++) {

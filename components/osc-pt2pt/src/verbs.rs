@@ -429,7 +429,8 @@ impl Window for Pt2ptWindow {
         self.duplicate(entry, desc).map(Box::new)
     }
     fn counts(&self) -> Option<WinCounts> {
-        Some(self.0.look().counts)
+        let ranks_by_messages = self.0.link.comm.num_ranks().into();
+        Some(WinCounts { ranks_by_messages, ..self.0.look().counts })
     }
     fn flush_begin(&self, entry: &mut Entry, rank: Option<u32>) -> Status {
         let core = &*self.0;

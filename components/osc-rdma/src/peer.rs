@@ -82,6 +82,8 @@ pub struct Link {
     pub remote_done: bool,
     /// Bytes of the longest list; 0: the transport has none.
     pub lists: u64,
+    /// The host carries out atomics there for the transport, by requests.
+    pub by_requests: bool,
     /// The transport has no way to update a word but by asking the target's process, so lists go for all atomics, and lists of a context are carried out in the
     /// order of the calls.
     pub lines: bool,
@@ -148,6 +150,7 @@ impl Link {
         let by_requests = reach.btl().emulated & cap::ATOMIC != 0;
         Link {
             reach,
+            by_requests,
             lines: by_requests && reach.btl().can(cap::LIST) && attrs.flags & BtlAttrs::LISTS_ORDERED != 0,
             asks: by_requests && reach.btl().can(cap::LIST | cap::ASK),
             remote_done: attrs.flags & BtlAttrs::PUT_DONE_IS_REMOTE != 0,

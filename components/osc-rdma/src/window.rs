@@ -8,7 +8,7 @@
 use crate::attached::Attached;
 use crate::epoch::Epochs;
 use crate::local::{Registered, Services};
-use crate::peer::{Met, Peers};
+use crate::peer::{Met, Peer, Peers};
 use crate::registrar::Registrar;
 use crate::resting::Resting;
 use crate::served::Served;
@@ -118,7 +118,15 @@ impl RdmaWindow {
             let lanes = peer.peer().link.iter().flat_map(|link| &link.lanes);
             lanes.map(|lane| lane.put_locks.load(Ordering::Relaxed)).sum::<u64>()
         };
-        let put_locks = self.peers.all().into_iter().map(lanes).sum();
-        WinCounts { put_locks, ..self.tally.counts() }
+        let met = self.peers.all();
+        let put_locks = met.iter().copied().map(lanes).sum();
+        let by = |reaches: fn(&Peer) -> bool| met.iter().filter(|peer| reaches(peer)).count() as u64;
+        WinCounts {
+            put_locks,
+            ranks_mapped: by(|peer| peer.link.is_none()),
+            ranks_by_transport: by(|peer| peer.link.as_ref().is_some_and(|link| !link.by_requests)),
+            ranks_by_requests: by(|peer| peer.link.as_ref().is_some_and(|link| link.by_requests)),
+            ..self.tally.counts()
+        }
     }
 }

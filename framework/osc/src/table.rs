@@ -7,7 +7,7 @@ use oxmpi_mca::Place;
 use oxmpi_mca::{MsgStatus, RequestHeader, SliceRef, Status, ThreadCtx, Version};
 
 /// Version of this contract: minors append slots, a major may do anything.
-pub const VERSION: Version = Version { major: 1, minor: 2, patch: 0 };
+pub const VERSION: Version = Version { major: 1, minor: 3, patch: 0 };
 /// Version of [`OscTable`]'s layout.
 pub const TABLE_VERSION: u32 = 1;
 /// The framework's name, as descriptors and file names have it.
@@ -287,6 +287,14 @@ pub struct WinCounts {
     pub accumulate_retries: u64,
     /// Locks taken on the way of MPI_Put's, of whatever is shared by threads: of communication resource instances, of pools.
     pub put_locks: u64,
+    /// Ranks that this one has met so far and whose memory it loads and stores (version 1.3, as all that follow). A rank is in one of these numbers at most.
+    pub ranks_mapped: u64,
+    /// Ranks that it has met and reaches by verbs of a transport, atomics included.
+    pub ranks_by_transport: u64,
+    /// Ranks that it has met and reaches by a transport, and whose process carries out atomics, and what else the transport lacks.
+    pub ranks_by_requests: u64,
+    /// Ranks that it reaches by messages.
+    pub ranks_by_messages: u64,
 }
 
 /// A notified put or get: the arguments of the operation, and the number of the target's counter. Failures are those of [`OscTable::put`], and
@@ -412,7 +420,7 @@ const _: () = {
     assert!(size_of::<WinComm>() == 40);
     assert!(size_of::<WinServices>() == 8 + 16 * 8);
     assert!(size_of::<RmaArgs>() == 104);
-    assert!(size_of::<WinCounts>() == 56);
+    assert!(size_of::<WinCounts>() == 88);
     assert!(size_of::<OscTable>() == 8 + 28 * 8);
     assert!(size_of::<OscModule>() == 48);
 };

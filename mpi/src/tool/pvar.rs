@@ -8,6 +8,7 @@
 //! | `runtime_comm_…` | words of a communicator's handle | counted from the first start of a handle on |
 //! | `runtime_cri_…` | the CRIs, one element each | where several threads may make calls, words of the CRI's lock |
 //! | `osc_win_…` of locks | the one-sided component's counts of a window | always counted, where locks are taken |
+//! | `osc_win_ranks_…` | the one-sided component's paths to ranks of a window | a level |
 //! | `osc_win_…` of calls | the window | counted from the first start of a handle on |
 //! | `rcache_base_…` | the registration cache | always counted, in words of what is used anyway |
 //! | `runtime_waits_…` | the list of waiting threads, words of each thread's context | where a thread is about to sleep, where a wait ends |
@@ -320,11 +321,15 @@ fn of_windows() -> impl Iterator<Item = Variable> {
         category: "osc".into(),
         desc: desc.into(),
         level: 4,
-        class: MPI_T_PVAR_CLASS_COUNTER,
+        class: if matches!(count, Count::Ranks(_)) {
+            MPI_T_PVAR_CLASS_LEVEL
+        } else {
+            MPI_T_PVAR_CLASS_COUNTER
+        },
         source: ValueSource::Window(count),
         bound: Binding::Win,
-        readonly: false,
-        continuous: matches!(count, Count::Locks(_)),
+        readonly: matches!(count, Count::Ranks(_)),
+        continuous: !matches!(count, Count::Calls(_)),
     })
 }
 

@@ -1,4 +1,4 @@
-//! Performance variables that are bound to a window: calls by kind, and the locks that its one-sided component took.
+//! Performance variables that are bound to a window: calls by kind, the locks that its one-sided component took, and how it reaches ranks.
 
 use oxmpi_osc::WinCounts;
 use oxmpi_runtime::Window;
@@ -28,11 +28,33 @@ impl Lock {
     }
 }
 
+/// Kinds of paths to ranks; see [`WinCounts`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Path {
+    Mapped,
+    Transport,
+    Requests,
+    Messages,
+}
+
+impl Path {
+    fn of(self, counts: &WinCounts) -> u64 {
+        match self {
+            Path::Mapped => counts.ranks_mapped,
+            Path::Transport => counts.ranks_by_transport,
+            Path::Requests => counts.ranks_by_requests,
+            Path::Messages => counts.ranks_by_messages,
+        }
+    }
+}
+
 /// The number that a variable shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Count {
     Calls(CallKind),
     Locks(Lock),
+    /// Ranks that are reached so: a level, not a count of events.
+    Ranks(Path),
 }
 
 impl Count {
@@ -40,12 +62,13 @@ impl Count {
         match self {
             Count::Calls(kind) => window.calls(kind),
             Count::Locks(lock) => lock.of(&window.counts()),
+            Count::Ranks(path) => path.of(&window.counts()),
         }
     }
 }
 
 /// Name, number and description of each variable.
-pub const ROWS: [(&str, Count, &str); 13] = [
+pub const ROWS: [(&str, Count, &str); 17] = [
     (
         "osc_win_exclusive_lock_attempts",
         Count::Locks(Lock::ExclusiveAttempts),
@@ -106,5 +129,25 @@ pub const ROWS: [(&str, Count, &str); 13] = [
         "osc_win_flushes",
         Count::Calls(CallKind::Flush),
         "Flushes of a window, of one rank or of all, local ones included",
+    ),
+    (
+        "osc_win_ranks_mapped",
+        Count::Ranks(Path::Mapped),
+        "Ranks of a window that were met and whose memory is loaded and stored",
+    ),
+    (
+        "osc_win_ranks_by_transport",
+        Count::Ranks(Path::Transport),
+        "Ranks of a window that were met and are reached by verbs of a transport, atomics included",
+    ),
+    (
+        "osc_win_ranks_by_requests",
+        Count::Ranks(Path::Requests),
+        "Ranks of a window that were met and whose process carries out atomics, and what else the transport to them lacks",
+    ),
+    (
+        "osc_win_ranks_by_messages",
+        Count::Ranks(Path::Messages),
+        "Ranks of a window that are reached by messages",
     ),
 ];

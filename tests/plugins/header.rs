@@ -70,7 +70,8 @@ const ITEMS: &[Part] = &[
     ),
     ("framework/mca/src/host.rs", "", &["HostTable"]),
     ("framework/mca/src/abi.rs", "", &["OpenArgs", "ResolveArgs", "Opened", "Descriptor"]),
-    ("framework/btl/src/bits.rs", "", &["amo", "access"]),
+    ("framework/btl/src/bits.rs", "", &["amo", "access", "cap"]),
+    ("framework/btl/src/placing.rs", "", &["PlaceDesc", "PlaceOf", "PlacedAll", "PlaceBy"]),
     (
         "framework/btl/src/table.rs",
         "",
@@ -94,7 +95,6 @@ const ITEMS: &[Part] = &[
             "ProcList",
             "BtlTable",
             "BtlModule",
-            "cap",
             "BtlHandle",
         ],
     ),

@@ -8,6 +8,7 @@ use crate::hello::SERVICE;
 use crate::in_force::{chosen, speed_of, tell};
 use crate::lobby::Lobby;
 use crate::params::{Ports, Settings};
+use crate::placed::Placers;
 use crate::rail::Tcp;
 use crate::service::Service;
 use crate::sys::{self, Interface};
@@ -28,7 +29,13 @@ impl Component for TcpComponent {
 
     fn open(host: Host, params: Params<'_>) -> Result<(i32, Vec<BtlModule>), OpenError> {
         let module = |Parts { rail, contexts, service }| {
-            oxmpi_btl::module(rail, contexts).sleep().service(service).service_sleep().partner().build()
+            oxmpi_btl::module(rail, contexts)
+                .sleep()
+                .service(service)
+                .service_sleep()
+                .partner()
+                .places()
+                .build()
         };
         Ok((0, rails(host, params)?.into_iter().map(module).collect()))
     }
@@ -174,6 +181,7 @@ impl Common {
             speed: speed_of(interface),
             lobby,
             courier,
+            placers: Placers::default(),
             peers: Mutex::default(),
         };
         Ok(Parts { rail, contexts, service: Service::new(service) })

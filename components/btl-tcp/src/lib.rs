@@ -13,6 +13,7 @@ mod context;
 mod courier;
 mod door;
 mod endpoint;
+mod fault;
 mod frame;
 mod gathered;
 mod hello;
@@ -27,6 +28,9 @@ mod outbound;
 mod params;
 mod parting;
 mod peer;
+mod placed;
+#[cfg(all(test, not(loom)))]
+mod placed_tests;
 mod progress;
 mod proof;
 mod rail;

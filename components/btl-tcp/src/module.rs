@@ -8,8 +8,8 @@ use crate::service::Service;
 use crate::turn::InTurn;
 use core::sync::atomic::Ordering;
 use oxmpi_btl::{
-    Btl, BtlAttrs, BtlPartner, BtlService, BtlServiceSleep, BtlSleep, Contexts, Entered, Message, Peer,
-    ProcInfo, WaitSet,
+    Btl, BtlAttrs, BtlPartner, BtlPlaces, BtlService, BtlServiceSleep, BtlSleep, Contexts, Entered, Message,
+    Peer, Placer, ProcInfo, WaitSet,
 };
 use oxmpi_mca::Status;
 
@@ -96,6 +96,13 @@ impl BtlPartner for Tcp {
     fn partner(&self, to: &Peer<Self>) -> u32 {
         // An endpoint is made once the route is known.
         to.core.route.get().map_or(oxmpi_btl::SAME_NUMBER, |route| route.rail.into())
+    }
+}
+
+/// Long messages are read to their place (`placed.rs`).
+impl BtlPlaces for Tcp {
+    fn place_by(&self, tag: u8, placer: Placer) -> Status {
+        self.placers.add(tag, placer)
     }
 }
 

@@ -2,9 +2,10 @@
 
 use crate::context::{BELL, Context, LOBBY, PATIENCE, TIMER};
 use crate::door::Admission;
+use crate::fault::Fault;
 use crate::frame::{Header, Kind};
 use crate::hello::{Refusal, Welcome};
-use crate::inbound::Fault;
+use crate::placed::PLACED_FROM;
 use crate::proof::ProofContext;
 use crate::rail::Tcp;
 use crate::stream::{Link, Stream};
@@ -144,15 +145,21 @@ impl Tcp {
                 Taken::All if handled >= BATCH => break,
                 Taken::All => {}
             }
+            self.find_place(at, slot);
             let s = &mut at.context().streams[slot];
             let Link::Up(fd) = &s.link else { break };
             let (mut room, mut over) = (0, false);
-            let got = s.inn.fill(|into| {
-                room = into.len();
-                let got = sys::read(fd, into)?;
+            let mut read = |first: &mut [u8], second: &mut [u8]| {
+                room = first.len() + second.len();
+                let got = sys::read_two(fd, first, second)?;
                 over = got == Got::End;
                 Ok(if let Got::Bytes(n) = got { n } else { 0 })
-            });
+            };
+            let got = match s.inn.is_placing() {
+                // SAFETY: the place was just asked for, and nobody of the host has been called since.
+                true => unsafe { s.inn.fill_place(read) },
+                false => s.inn.fill(|into| read(&mut [], into)),
+            };
             match got {
                 Ok(_) if over => return (handled, Some(End::Broken("the peer's side was closed".into()))),
                 Ok(0) if s.broken => {
@@ -176,6 +183,30 @@ impl Tcp {
             at.context().hot = slot;
         }
         (handled, None)
+    }
+
+    /// Asks for the place of the message that has begun in a stream's buffer, if it is long, or again if it has one.
+    fn find_place(&self, at: &mut impl InTurn, slot: usize) {
+        if self.placers.is_empty() {
+            return;
+        }
+        let s = &mut at.context().streams[slot];
+        s.inn.place_from(if s.asks() || s.answers() { 0 } else { PLACED_FROM });
+        let again = s.inn.is_placing();
+        let header = if again { s.inn.placed_header() } else { s.inn.asks_for_place() };
+        let Some(header) = header else { return };
+        let (proc, lent) = (s.core.proc, s.inn.lend_beginning());
+        let start = Arrival { proc, tag: header.tag, bytes: lent.message().into(), link: 0 };
+        let placer = self.placers.of(header.tag);
+        let place = placer.and_then(|placer| at.place_of(&placer, &start, header.len.into()));
+        let inn = &mut at.context().streams[slot].inn;
+        inn.take_back(lent);
+        // SAFETY: the layer has just named the place, and is not called again before it is written.
+        match place {
+            _ if again => unsafe { inn.place_again(place) },
+            Some(place) => unsafe { inn.place(&header, place) },
+            None => {}
+        }
     }
 
     fn take_frames(&self, at: &mut impl InTurn, slot: usize, handled: &mut i32) -> Taken {
@@ -233,9 +264,16 @@ impl Tcp {
         if header.kind == Kind::Reply {
             s.requests -= 1;
         }
+        let placed = s.inn.is_placing().then(|| s.inn.place_of_front());
         let (proc, lent) = (s.core.proc, s.inn.lend(header));
         let message = Arrival { proc, tag: header.tag, bytes: lent.message().into(), link: 0 };
-        let stops = at.hand_up(&self.host, slot, message);
+        let stops = match placed {
+            None => at.hand_up(&self.host, slot, message),
+            Some(place) => self
+                .placers
+                .of(header.tag)
+                .is_some_and(|placer| at.hand_up_placed(&placer, &message, header.len.into(), place)),
+        };
         at.context().streams[slot].inn.take_back(lent);
         Ok(stops)
     }

@@ -6,6 +6,7 @@ use crate::door::Doors;
 use crate::lobby::Lobby;
 use crate::params::Settings;
 use crate::peer::{Core, Peers, Route};
+use crate::placed::Placers;
 use core::sync::atomic::Ordering;
 use oxmpi_mca::{Host, ProcName, Status};
 use std::sync::{Arc, Mutex};
@@ -24,6 +25,7 @@ pub struct Tcp {
     pub(crate) speed: u32,
     pub(crate) lobby: Lobby,
     pub(crate) courier: Courier,
+    pub(crate) placers: Placers,
     /// A leaf, off a message's path.
     pub(crate) peers: Mutex<Peers>,
 }

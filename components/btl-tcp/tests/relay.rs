@@ -4,7 +4,7 @@
 mod common;
 
 use common::relay::{Mischief, Relay};
-use oxmpi_btl_conformance::{Harness, Msg, Rank, Setup};
+use oxmpi_btl_conformance::{Harness, Msg, PLACED_TAGS, Rank, Setup};
 use oxmpi_mca::Status;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -16,13 +16,15 @@ fn seconds() -> Duration {
     Duration::from_secs(text.parse().unwrap_or(2))
 }
 
-/// The message with a number: mostly small, now and then long.
+/// The message with a number: mostly small, now and then long, which has a place.
 fn message(number: u64, largest: usize) -> Msg {
     let payload = match number % 16 {
         15 => (number as usize * 7919) % largest,
         k => k as usize * 40,
     };
-    Msg { tag: (number % 251) as u8, ..Msg::new(number, 24, payload) }
+    let placed = PLACED_TAGS[number as usize / 16 % PLACED_TAGS.len()];
+    let tag = if number % 16 == 15 { placed } else { (number % 251) as u8 };
+    Msg { tag, ..Msg::new(number, 24, payload) }
 }
 
 /// State that both sides of a run share.
@@ -110,8 +112,11 @@ fn through(mischief: Mischief, checksum: bool) {
     });
     let total: u64 = run.sent.iter().flatten().map(|n| n.load(Ordering::SeqCst)).sum();
     let (connections, acts) = relay.counts();
-    eprintln!("{mischief:?}: {total} messages, {connections} connections, {acts} acts of mischief");
-    assert!(total > 0 && acts > 0, "nothing happened, so this proved nothing");
+    let placed: u64 = h.ranks.iter().map(|rank| rank.host.places.count().0).sum();
+    eprintln!(
+        "{mischief:?}: {total} messages, {placed} placed, {connections} connections, {acts} acts of mischief"
+    );
+    assert!(total > 0 && acts > 0 && placed > 0, "nothing happened, so this proved nothing");
     h.assert_clean();
 }
 

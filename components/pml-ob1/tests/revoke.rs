@@ -48,6 +48,7 @@ fn setups() -> Vec<Setup> {
         put,
         several,
         Setup { cris: 3, threaded: true, ..rdma },
+        Setup { places: true, ..copies },
     ]
 }
 

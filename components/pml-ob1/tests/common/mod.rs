@@ -9,6 +9,7 @@
 mod host;
 pub mod hostile;
 mod net;
+mod places;
 mod spin;
 
 use core::ffi::c_void;

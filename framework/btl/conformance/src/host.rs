@@ -1,6 +1,7 @@
 //! The host as a component sees it, for one rank: real where a BTL uses it, and a witness everywhere.
 
 use crate::message::step;
+use crate::places::Places;
 use core::ffi::c_void;
 use oxmpi_btl::SERVICE_CTX;
 use oxmpi_mca::host::{ProgressFn, receive as answer};
@@ -38,9 +39,9 @@ pub enum Taking {
 }
 
 /// One row of the active-message table.
-struct Row {
-    host: *const FakeHost,
-    tag: u8,
+pub(crate) struct Row {
+    pub host: *const FakeHost,
+    pub tag: u8,
 }
 
 /// The thread that is inside `progress` of a context, by its mark, or 0; and whether a callback runs.
@@ -59,7 +60,8 @@ pub struct FakeHost {
     /// The module has said that it delivers messages in parts.
     parts_come: AtomicBool,
     taking: Mutex<Taking>,
-    rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
+    pub places: Places,
     /// One per context, and one for the service context behind them.
     turns: Vec<Turn>,
     /// State of the module under test, to compare with what callbacks say.
@@ -105,6 +107,7 @@ impl FakeHost {
             parts_come: AtomicBool::new(false),
             taking: Mutex::default(),
             rows: Vec::new(),
+            places: Places::default(),
             module_state: AtomicPtr::new(core::ptr::null_mut()),
             inbox: Mutex::default(),
             arrived: AtomicU64::new(0),
@@ -247,7 +250,7 @@ impl FakeHost {
 }
 
 /// The receive callback of every tag. Nothing here may panic: it runs under the component's frames.
-extern "C" fn receive(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
+pub(crate) extern "C" fn receive(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
     // SAFETY: rows name their host; both live as long as the component.
     let (row, msg) = unsafe { (&*ctx.cast::<Row>(), &*msg) };
     // SAFETY: as above.
@@ -278,6 +281,7 @@ extern "C" fn receive(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
     if msg.proc >= host.desk.job.job_size && !held(&host.guests).contains(&msg.proc) {
         host.violation(format!("a message came from process {}, which is none", msg.proc));
     }
+    host.places.forget(msg.proc, msg.ctx);
     let bytes = match msg.len {
         0 => Vec::new(),
         // SAFETY: valid during the callback.

@@ -24,6 +24,7 @@ pub mod checks;
 mod harness;
 mod host;
 mod message;
+mod places;
 mod rank;
 pub mod rma;
 mod setup;
@@ -33,6 +34,7 @@ mod waiting;
 pub use harness::{Harness, Link, with_opened};
 pub use host::Arrived;
 pub use message::Msg;
+pub use places::{PLACED_TAGS, Places};
 pub use rank::Rank;
 pub use setup::{Reach, Setup};
 

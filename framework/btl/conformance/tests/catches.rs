@@ -7,8 +7,9 @@
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use oxmpi_btl::{
-    Arrival, Btl, BtlAttrs, BtlFlush, BtlGet, BtlLists, BtlModule, BtlPut, BtlSleep, Completion, Entered,
-    LIST_ENTRY, LIST_PUT, ListDesc, Message, Peer, ProcInfo, RmaDesc, Vouched, WaitSet, WaitWord,
+    Arrival, Btl, BtlAttrs, BtlFlush, BtlGet, BtlLists, BtlModule, BtlPlaces, BtlPut, BtlSleep, Completion,
+    Entered, LIST_ENTRY, LIST_PUT, ListDesc, Message, Peer, Placer, ProcInfo, RmaDesc, Vouched, WaitSet,
+    WaitWord,
 };
 use oxmpi_btl_conformance::{BTL_CHECKS, Reach, Setup, run_all};
 use oxmpi_mca::{Component, Host, OpenError, ParamDecl, ParamKind, Params, RecvDesc, Status};
@@ -58,6 +59,7 @@ struct Memory {
     /// True: somebody has been parted from; and the processes that were met (for faults).
     parted: AtomicBool,
     met: Mutex<Vec<u32>>,
+    placers: Mutex<HashMap<u8, Placer>>,
 }
 
 /// A process of another job.
@@ -157,6 +159,9 @@ impl Memory {
     /// Hands up a message, a long one in two parts as if the second had come later.
     fn hand_up(&self, at: &mut At<'_>, tag: u8, proc: u32, data: &[u8]) {
         let arrival = || Arrival { proc, tag, bytes: data.into(), link: 0 };
+        if data.len() > LONG && self.place(at, tag, proc, data) {
+            return;
+        }
         let (half, end) = (data.len() as u64 / 2, data.len() as u64);
         if data.len() > LONG && at.deliver_part(&self.host, arrival(), 0, half).took() {
             if self.has("delivers between parts") {
@@ -176,6 +181,33 @@ impl Memory {
         let desc = RecvDesc { data: data.as_ptr(), len, proc, ctx, module: null_mut(), link: 0 };
         // SAFETY: a context is entered, though another one than it says: that is the fault.
         unsafe { (row.receive)(row.ctx, &desc) };
+    }
+
+    /// Brings a message to its place in two parts, as if the second had come later. False: it has none.
+    fn place(&self, at: &mut At<'_>, tag: u8, proc: u32, data: &[u8]) -> bool {
+        let Some(placer) = self.placers.lock().unwrap().get(&tag).copied() else { return false };
+        let (len, half) = (data.len() as u64, data.len() / 2);
+        let start = || Arrival { proc, tag, bytes: data[..128].into(), link: 0 };
+        let Some(place) = at.place_of(&placer, &start(), len) else { return false };
+        let header = place.header as usize;
+        // SAFETY: the place was just named, and takes all that is behind the header.
+        let write = |from: usize, to: usize| unsafe {
+            core::ptr::copy_nonoverlapping(data[from..].as_ptr(), place.at.add(from - header), to - from)
+        };
+        write(header, half);
+        let again = at.place_of(&placer, &start(), len);
+        if again.is_some() || self.has("writes where a place was") {
+            write(half, if self.has("places too little") { data.len() - 1 } else { data.len() });
+        }
+        if self.has("writes behind a place") {
+            // SAFETY: the suite leaves a margin; that it is written is the fault.
+            unsafe { place.at.add(data.len() - header).write(1) };
+        }
+        at.deliver_placed(&placer, &start(), len, again);
+        if self.has("delivers what it has placed") {
+            at.deliver(&self.host, Arrival { proc, tag, bytes: data.into(), link: 0 });
+        }
+        true
     }
 
     fn post(&self, inbox: &'static Inbox, ctx: u32, tag: u8, bytes: Vec<u8>) {
@@ -366,6 +398,13 @@ impl BtlPut for Memory {
     }
 }
 
+impl BtlPlaces for Memory {
+    fn place_by(&self, tag: u8, placer: Placer) -> Status {
+        let had = self.placers.lock().unwrap().insert(tag, placer);
+        if had.is_some() && !self.has("gives a tag away") { Status::BAD_PARAM } else { Status::OK }
+    }
+}
+
 impl BtlLists for Memory {
     fn list(&self, _: &mut At<'_>, _: &Peer<Self>, list: Vouched<'_, ListDesc>, _: Completion) -> Status {
         // SAFETY: the caller's list.
@@ -425,9 +464,13 @@ impl Component for Opener {
             guests: Mutex::default(),
             parted: AtomicBool::new(false),
             met: Mutex::default(),
+            placers: Mutex::default(),
         };
         let contexts = (0..host.num_cris().min(2)).map(|_| ());
-        Ok((0, vec![oxmpi_btl::module(device, contexts).get().put().lists().flush().sleep().build()]))
+        Ok((
+            0,
+            vec![oxmpi_btl::module(device, contexts).get().put().lists().flush().sleep().places().build()],
+        ))
     }
 }
 
@@ -488,6 +531,11 @@ const FAULTS: &[(&str, &str)] = &[
     ("delivers between parts", "parts_are_taken_or_refused"),
     ("delivers a part twice", "parts_are_taken_or_refused"),
     ("leaves the last byte out", "parts_are_taken_or_refused"),
+    ("places too little", "placed_messages_are_whole"),
+    ("writes behind a place", "placed_messages_are_whole"),
+    ("delivers what it has placed", "placed_messages_are_whole"),
+    ("writes where a place was", "a_place_that_has_gone_is_left_alone"),
+    ("gives a tag away", "a_tag_has_one_place_giver"),
 ];
 
 #[test]

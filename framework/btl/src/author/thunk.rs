@@ -7,7 +7,9 @@
 use super::device::*;
 use super::entered::{Completion, Contexts, Entered};
 use super::message::{Message, Vouched};
+use super::placer::Placer;
 use super::state::{Core, Module};
+use crate::placing::PlaceBy;
 use crate::services::SERVICE_CTX;
 use crate::table::*;
 use core::ffi::c_void;
@@ -279,6 +281,14 @@ pub(super) unsafe extern "C" fn service_disarm<T: BtlServiceSleep>(s: State) {
 }
 pub(super) unsafe extern "C" fn partner<T: BtlPartner>(s: State, ep: *mut Endpoint) -> u32 {
     BtlPartner::partner(device!(T, s), peer!(T, ep))
+}
+pub(super) unsafe extern "C" fn place_by<T: BtlPlaces>(s: State, by: *const PlaceBy) -> Status {
+    // SAFETY: the caller's, of this version's size or a later one, for the call; what it names stays until `finalize` (the contract).
+    let (by, placer) = unsafe { (*by, Placer::new(*by)) };
+    match u8::try_from(by.tag) {
+        Ok(tag) => BtlPlaces::place_by(device!(T, s), tag, placer),
+        Err(_) => Status::BAD_PARAM,
+    }
 }
 pub(super) unsafe extern "C" fn hold<T: BtlHold>(s: State, ep: *mut Endpoint, oldest: u64) {
     BtlHold::hold(device!(T, s), peer!(T, ep), oldest)

@@ -13,7 +13,7 @@ use crate::objects::{Instance, Wrapped};
 use oxmpi_btl::amo::{ADD, FLOAT, MAX, MIN, SIGNED, WIDTH_32, operand};
 use oxmpi_btl::{
     AtomicDesc, BtlAttrs, BtlHandle, Endpoint as RawEndpoint, FlushDesc, LIST_ASK, LIST_PUT, ListDesc,
-    ListEntry, Listener, ProcList, RegHandle, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, cap,
+    ListEntry, Listener, PlaceBy, ProcList, RegHandle, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, cap,
 };
 use oxmpi_emulation::amo::{self, Update};
 use oxmpi_emulation::requester::{Context, Endpoint, Route, Wish};
@@ -67,7 +67,7 @@ impl Wrapped {
         let contexts = (0..raw.attrs().contexts).map(|_| Context::default()).collect();
         let handle = BtlHandle {
             size: size_of::<BtlHandle>() as u32,
-            caps: raw.caps | emulated | cap::REGISTER | asks,
+            caps: raw.caps & !cap::PLACES | emulated | cap::REGISTER | asks,
             state: std::ptr::null_mut(),
             send,
             progress,
@@ -98,6 +98,7 @@ impl Wrapped {
             index: raw.index,
             list,
             partner,
+            place_by,
         };
         let (host, raw_address) = (Address::<Instance>(instance), Address::<BtlHandle>(raw));
         let lost = Box::new(move |proc| {
@@ -590,6 +591,10 @@ extern "C" fn del_procs(_: State, _: SliceRef<*mut RawEndpoint>) -> Status {
 /// Names none: the host asks the transport itself.
 extern "C" fn partner(_: State, _: *mut RawEndpoint) -> u32 {
     oxmpi_btl::SAME_NUMBER
+}
+/// Refuses: the layer that takes messages asks the transport itself.
+extern "C" fn place_by(_: State, _: *const PlaceBy) -> Status {
+    Status::NOT_SUPPORTED
 }
 /// Does nothing: the host finalizes the transport itself.
 extern "C" fn finalize(_: State) -> Status {

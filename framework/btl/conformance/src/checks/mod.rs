@@ -17,6 +17,7 @@ mod messages;
 mod one_sided;
 mod partial_delivery;
 mod parting;
+mod placing;
 mod pressure;
 mod reentry;
 mod registration;

@@ -93,11 +93,10 @@ const ITEMS: &[Part] = &[
             "ListDesc",
             "ProcInfo",
             "ProcList",
-            "BtlTable",
-            "BtlModule",
-            "BtlHandle",
         ],
     ),
+    ("framework/btl/src/keeping.rs", "", &["KeptDesc"]),
+    ("framework/btl/src/table.rs", "", &["BtlTable", "BtlModule", "BtlHandle"]),
     (
         "framework/btl/src/services.rs",
         "",

@@ -12,6 +12,7 @@ use crate::placed::Placers;
 use crate::rail::Tcp;
 use crate::service::Service;
 use crate::sys::{self, Interface};
+use crate::watch::Watch;
 use oxmpi_btl::BtlModule;
 use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status};
 use std::net::{IpAddr, SocketAddr};
@@ -35,6 +36,7 @@ impl Component for TcpComponent {
                 .service_sleep()
                 .partner()
                 .places()
+                .keeps()
                 .build()
         };
         Ok((0, rails(host, params)?.into_iter().map(module).collect()))
@@ -170,6 +172,7 @@ impl Common {
         let service = context(SERVICE)?;
         let courier = Courier::new(contexts.iter().map(|context| context.gathered.clone()).collect());
         let name = Tcp::name_of(&self.host, self.host.job().rank).ok_or(std::io::ErrorKind::NotFound)?;
+        let peers = Arc::new(Mutex::default());
         let rail = Tcp {
             host: self.host,
             settings: self.settings.clone(),
@@ -182,7 +185,8 @@ impl Common {
             lobby,
             courier,
             placers: Placers::default(),
-            peers: Mutex::default(),
+            watch: Watch::begin(&self.host, &peers, doors, rail),
+            peers,
         };
         Ok(Parts { rail, contexts, service: Service::new(service) })
     }

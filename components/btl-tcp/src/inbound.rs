@@ -208,7 +208,13 @@ impl Inbound {
         }
         match header.kind {
             Kind::Ack => Ok(()),
-            Kind::Message | Kind::Request | Kind::Reply | Kind::Question | Kind::Bye | Kind::Part
+            Kind::Message
+            | Kind::Awaited
+            | Kind::Request
+            | Kind::Reply
+            | Kind::Question
+            | Kind::Bye
+            | Kind::Part
                 if header.position == self.position =>
             {
                 Ok(())
@@ -220,7 +226,7 @@ impl Inbound {
     /// Whether the message of a frame may have a place.
     fn may_place(&self, header: &Header) -> bool {
         let long = self.places_from > 0 && header.len as usize >= self.places_from;
-        long && header.kind == Kind::Message && self.asked != Some(self.position)
+        long && header.kind.is_plain() && self.asked != Some(self.position)
     }
 
     /// The frame at the front, if its message has begun and it is worth asking for its place, which is done once.
@@ -442,7 +448,7 @@ mod tests {
             let mut all = Vec::new();
             for (bytes, head, small) in blocks {
                 let mut head = head;
-                head[4] %= 8;
+                head[4] %= 9;
                 if small {
                     head[2..4].fill(0);
                     head[6..16].fill(0);

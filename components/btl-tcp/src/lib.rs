@@ -20,6 +20,7 @@ mod hello;
 mod in_force;
 mod inbound;
 mod interfaces;
+mod kept;
 mod links;
 mod lobby;
 mod messages;
@@ -41,6 +42,7 @@ mod streams;
 mod sys;
 mod turn;
 mod visit;
+mod watch;
 
 /// For fuzzing: bytes from outside go in, and whatever they are, an answer comes out.
 #[doc(hidden)]

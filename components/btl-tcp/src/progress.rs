@@ -47,7 +47,11 @@ impl Tcp {
         while let Some(&slot) = cx.gathering.last() {
             self.flush(cx, slot);
         }
-        let handled = self.turn_inside(at);
+        let mut handled = self.turn_inside(at);
+        while let Some((done, status)) = at.context().released.pop() {
+            handled += 1;
+            at.complete(done, status);
+        }
         let cx = at.context();
         while let Some(slot) = cx.next_late() {
             self.flush(cx, slot);
@@ -118,7 +122,7 @@ impl Tcp {
         if let Some(end) = end {
             self.ended(cx, slot, end);
             handled += 1;
-        } else if s.at() - s.told >= s.tell_after {
+        } else if s.at() - s.told >= s.tell_after || s.awaited && s.at() > s.told {
             self.tell(cx, slot);
         }
         handled
@@ -128,7 +132,7 @@ impl Tcp {
     fn tell(&self, cx: &mut Context, slot: usize) {
         let s = &mut cx.streams[slot];
         s.note(Kind::Ack);
-        s.told = s.at();
+        (s.told, s.awaited) = (s.at(), false);
         self.flush_soon(cx, slot);
     }
 
@@ -201,11 +205,12 @@ impl Tcp {
         let place = placer.and_then(|placer| at.place_of(&placer, &start, header.len.into()));
         let inn = &mut at.context().streams[slot].inn;
         inn.take_back(lent);
-        // SAFETY: the layer has just named the place, and is not called again before it is written.
-        match place {
-            _ if again => unsafe { inn.place_again(place) },
-            Some(place) => unsafe { inn.place(&header, place) },
-            None => {}
+        if again {
+            // SAFETY: the layer has just named the place, and is not called again before it is written.
+            unsafe { inn.place_again(place) };
+        } else if let Some(place) = place {
+            // SAFETY: as above.
+            unsafe { inn.place(&header, place) };
         }
     }
 
@@ -219,7 +224,10 @@ impl Tcp {
                 Err(Fault::Damaged(why)) => return Taken::End(End::Broken(why.into())),
                 Err(Fault::Hostile(why)) => return Taken::End(End::Hostile(why)),
             };
-            if s.out.acknowledge(header.acked).is_err() {
+            let acknowledged = s.out.acknowledge(header.acked);
+            cx.take_released(slot);
+            let s = &mut cx.streams[slot];
+            if acknowledged.is_err() {
                 return Taken::End(End::Hostile("an acknowledgement of what was never sent"));
             }
             let mut stops = false;
@@ -233,7 +241,8 @@ impl Tcp {
                         return Taken::End(End::Parted);
                     }
                 }
-                Kind::Message | Kind::Request | Kind::Reply => {
+                Kind::Message | Kind::Awaited | Kind::Request | Kind::Reply => {
+                    s.awaited |= header.kind == Kind::Awaited;
                     s.inn.count(&header);
                     match self.hand_up(at, slot, &header) {
                         Ok(said) => stops = said,
@@ -254,7 +263,7 @@ impl Tcp {
     fn hand_up(&self, at: &mut impl InTurn, slot: usize, header: &Header) -> Result<bool, &'static str> {
         let s = &mut at.context().streams[slot];
         let fits = match header.kind {
-            Kind::Message => !s.asks() && !s.answers(),
+            Kind::Message | Kind::Awaited => !s.asks() && !s.answers(),
             Kind::Request => s.answers(),
             _ => s.asks() && s.requests > 0,
         };
@@ -299,7 +308,7 @@ impl Tcp {
             if s.is_shut() {
                 continue;
             }
-            if s.core.loss.is_declared() {
+            if s.core.is_lost() {
                 self.shut(cx, slot);
                 continue;
             }
@@ -380,11 +389,12 @@ impl Tcp {
         s.their_attempt = a.hello.attempt;
         // A call of ours that is under way ends here, too.
         self.disconnect(cx, slot, Link::Idle);
-        let s = &mut cx.streams[slot];
-        if s.out.resume(a.position).is_err() {
+        let resumed = cx.streams[slot].out.resume(a.position);
+        cx.take_released(slot);
+        if resumed.is_err() {
             return self.fail(cx, slot, "it wants to go on from where it never was");
         }
-        let (window, position) = (self.settings.window as u32, s.at());
+        let (window, position) = (self.settings.window as u32, cx.streams[slot].at());
         let proof_context = ProofContext::by_acceptor(&a.raw, &a.nonce, window, position);
         let Some(answer) = proof_context.answer(&self.host, &a.hello.nonce) else { return };
         let welcome = Welcome { refusal, window, position, answer };

@@ -7,6 +7,7 @@ use crate::lobby::Lobby;
 use crate::params::Settings;
 use crate::peer::{Core, Peers, Route};
 use crate::placed::Placers;
+use crate::watch::Watch;
 use core::sync::atomic::Ordering;
 use oxmpi_mca::{Host, ProcName, Status};
 use std::sync::{Arc, Mutex};
@@ -27,7 +28,8 @@ pub struct Tcp {
     pub(crate) courier: Courier,
     pub(crate) placers: Placers,
     /// A leaf, off a message's path.
-    pub(crate) peers: Mutex<Peers>,
+    pub(crate) peers: Arc<Mutex<Peers>>,
+    pub(crate) watch: Watch,
 }
 
 impl Tcp {

@@ -3,11 +3,12 @@
 use rustix::event::{Timespec, epoll};
 use rustix::io::{Errno, readv};
 use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, acceptfrom_with, bind,
-    connect as sys_connect, getsockname, ipproto, listen as sys_listen, recv, send, socket_with, sockopt,
+    AddressFamily, RecvFlags, SendAncillaryBuffer, SendFlags, SocketFlags, SocketType, acceptfrom_with, bind,
+    connect as sys_connect, getsockname, ipproto, listen as sys_listen, recv, send, sendmsg, socket_with,
+    sockopt,
 };
 use rustix::thread::{MembarrierCommand, membarrier};
-use std::io::{Error, ErrorKind, IoSliceMut, Result};
+use std::io::{Error, ErrorKind, IoSlice, IoSliceMut, Result};
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -192,6 +193,15 @@ pub fn tune(fd: &OwnedFd, tuning: &Tuning) -> Result<()> {
 /// Writes; 0: the socket takes nothing now.
 pub fn write(fd: impl AsFd, bytes: &[u8]) -> Result<usize> {
     match send(fd, bytes, SendFlags::NOSIGNAL) {
+        Ok(n) => Ok(n),
+        Err(Errno::AGAIN | Errno::INTR | Errno::NOBUFS | Errno::NOMEM) => Ok(0),
+        Err(e) => Err(e.into()),
+    }
+}
+
+/// The same of several pieces, by one call.
+pub fn write_pieces(fd: impl AsFd, pieces: &[IoSlice<'_>]) -> Result<usize> {
+    match sendmsg(fd, pieces, &mut SendAncillaryBuffer::default(), SendFlags::NOSIGNAL) {
         Ok(n) => Ok(n),
         Err(Errno::AGAIN | Errno::INTR | Errno::NOBUFS | Errno::NOMEM) => Ok(0),
         Err(e) => Err(e.into()),

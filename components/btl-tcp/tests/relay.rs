@@ -4,7 +4,7 @@
 mod common;
 
 use common::relay::{Mischief, Relay};
-use oxmpi_btl_conformance::{Harness, Msg, PLACED_TAGS, Rank, Setup};
+use oxmpi_btl_conformance::{Harness, Kept, Msg, PLACED_TAGS, Rank, Setup};
 use oxmpi_mca::Status;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -35,6 +35,8 @@ struct Run {
     /// Sides that have sent all.
     done: AtomicU64,
     received: AtomicU64,
+    /// Sides that have got all, and to which the end of all that they sent was told.
+    quiet: AtomicU64,
 }
 
 /// One rank: sends on every context until time is up, and checks what comes; ends when all has come.
@@ -43,19 +45,21 @@ fn play(rank: &Rank, me: usize, run: &Run, patience: Duration) {
     let largest = rank.btl.attrs().max_send_size as usize - 24;
     let (mut sent, mut next) = ([0u64; CONTEXTS as usize], [0u64; CONTEXTS as usize]);
     let (mut told, mut last) = (false, Instant::now());
+    let mut kept = Vec::new();
     loop {
         let over = run.over.load(Ordering::Relaxed);
         for ctx in 0..CONTEXTS {
             let number = &mut sent[ctx as usize];
             if !told {
-                match rank.send(other, ctx, &message(*number, largest)) {
-                    Status::OK => *number += 1,
+                match send(rank, other, ctx, message(*number, largest), &mut kept) {
+                    Status::OK | Status::PENDING => *number += 1,
                     Status::NO_RESOURCE => {}
                     status => panic!("rank {me}: send: {status}\n{}", rank.host.logged()),
                 }
             }
             rank.progress(ctx);
         }
+        kept.retain_mut(|kept: &mut Box<Kept>| !kept.is_over());
         for got in rank.host.take() {
             let due = message(next[got.ctx as usize], largest);
             let right = got.tag == due.tag && got.bytes == due.bytes();
@@ -80,9 +84,29 @@ fn play(rank: &Rank, me: usize, run: &Run, patience: Duration) {
         std::thread::yield_now();
     }
     // The other side may still want acknowledgements, or its messages sent again.
-    while run.received.load(Ordering::SeqCst) < 2 && last.elapsed() < 2 * patience {
+    let mut quiet = false;
+    while run.quiet.load(Ordering::SeqCst) < 2 && last.elapsed() < 2 * patience {
         (0..CONTEXTS).for_each(|ctx| _ = rank.progress(ctx));
+        kept.retain_mut(|kept| !kept.is_over());
+        if !quiet && kept.is_empty() && run.received.load(Ordering::SeqCst) == 2 {
+            quiet = true;
+            run.quiet.fetch_add(1, Ordering::SeqCst);
+        }
     }
+    assert!(kept.is_empty(), "the end of messages is not told that have come\n{}", rank.host.logged());
+}
+
+/// Offers a message; every other long one stays where it is until its end is told.
+fn send(rank: &Rank, to: usize, ctx: u32, msg: Msg, all: &mut Vec<Box<Kept>>) -> Status {
+    if msg.seed % 32 != 31 {
+        return rank.send(to, ctx, &msg);
+    }
+    let mut kept = Kept::new(msg);
+    let status = kept.send(rank, to, ctx);
+    if status == Status::PENDING {
+        all.push(kept);
+    }
+    status
 }
 
 fn through(mischief: Mischief, checksum: bool) {
@@ -101,6 +125,7 @@ fn through(mischief: Mischief, checksum: bool) {
         sent: Default::default(),
         done: AtomicU64::new(0),
         received: AtomicU64::new(0),
+        quiet: AtomicU64::new(0),
     };
     std::thread::scope(|threads| {
         for me in 0..2 {

@@ -87,4 +87,6 @@ pub mod cap {
     pub const ASK: u32 = 4096;
     /// `place_by`.
     pub const PLACES: u32 = 8192;
+    /// `send_kept`.
+    pub const KEEPS: u32 = 16384;
 }

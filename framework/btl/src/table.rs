@@ -1,6 +1,7 @@
 //! The tables as they cross the boundary.
 
 pub use crate::bits::{access, amo, cap};
+use crate::keeping::KeptDesc;
 use crate::placing::PlaceBy;
 use core::ffi::c_void;
 use oxmpi_mca::{MemKind, SliceRef, Status, Version, WaitSet};
@@ -433,6 +434,9 @@ pub struct BtlTable {
     /// Sets who says where the payload of long messages of a tag belongs, as [`PlaceBy`] says: the transport may then write it there as it comes, and
     /// not into a buffer of its own. Before the first progress; what `by` names stays until `finalize`. BAD_PARAM: the tag has somebody already.
     pub place_by: Option<unsafe extern "C" fn(State, by: *const PlaceBy) -> Status>,
+    /// As `send`, of a message whose payload lies in memory that stays, as [`KeptDesc`] says: PENDING, the usual answer, is as OK, but that the payload is the caller's
+    /// again only when `done` has been called. Ordered with messages by `send`.
+    pub send_kept: Option<unsafe extern "C" fn(State, *mut Endpoint, ctx: u32, *const KeptDesc) -> Status>,
 }
 
 /// From [`BtlHandle::partner`]: the module does not say it; the one of its own number.
@@ -528,6 +532,8 @@ pub struct BtlHandle {
     pub partner: unsafe extern "C" fn(State, *mut Endpoint) -> u32,
     /// See [`BtlTable::place_by`]; NOT_SUPPORTED without [`cap::PLACES`].
     pub place_by: unsafe extern "C" fn(State, *const PlaceBy) -> Status,
+    /// See [`BtlTable::send_kept`]; NOT_SUPPORTED without [`cap::KEEPS`].
+    pub send_kept: unsafe extern "C" fn(State, *mut Endpoint, u32, *const KeptDesc) -> Status,
 }
 
 impl BtlHandle {
@@ -570,6 +576,6 @@ const _: () = {
     assert!(offset_of!(BtlTable, get) == 48);
     assert!(offset_of!(BtlTable, get_vector) == 112);
     assert!(offset_of!(BtlTable, service_open) == 136);
-    assert!(size_of::<BtlTable>() == 216);
+    assert!(size_of::<BtlTable>() == 224);
     assert!(size_of::<BtlModule>() == 32);
 };

@@ -4,6 +4,7 @@
 //! transport may call back, and then nothing under that lock is borrowed. The slots of
 //! [`BtlHandle`] themselves are `unsafe`, for hosts and tests that keep contexts apart in another way.
 
+use crate::keeping::KeptDesc;
 use crate::table::*;
 use oxmpi_mca::{CriGuard, Status, WaitSet};
 
@@ -47,6 +48,10 @@ impl BtlHandle {
     verb!(
         /// See [`BtlTable::atomic`].
         atomic(AtomicDesc)
+    );
+    verb!(
+        /// See [`BtlTable::send_kept`].
+        send_kept(KeptDesc)
     );
     verb!(
         /// See [`BtlTable::list`].

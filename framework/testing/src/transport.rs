@@ -4,7 +4,7 @@
 use core::ffi::c_void;
 use core::ptr::{from_ref, null};
 use oxmpi_btl::{
-    AtomicDesc, BtlAttrs, BtlHandle, Endpoint, FlushDesc, ListDesc, PlaceBy, ProcList, RegHandle, RmaDesc,
+    AtomicDesc, BtlAttrs, BtlHandle, Endpoint, FlushDesc, KeptDesc, ListDesc, PlaceBy, ProcList, RegHandle, RmaDesc,
     RmaVectorDesc, SAME_NUMBER, SendDesc, WaitSet,
 };
 use oxmpi_mca::{MemKind, SliceRef, Status, StrRef};
@@ -49,6 +49,7 @@ pub fn bare<T>(state: &T, attrs: &BtlAttrs, name: &'static str) -> BtlHandle {
         list,
         partner,
         place_by,
+        send_kept,
     }
 }
 
@@ -81,6 +82,7 @@ refused! {
     del_procs(State, SliceRef<*mut Endpoint>) -> Status;
     finalize(State) -> Status;
     list(State, *mut Endpoint, u32, *const ListDesc) -> Status;
+    send_kept(State, *mut Endpoint, u32, *const KeptDesc) -> Status;
 }
 
 extern "C" fn hold(_: State, _: *mut Endpoint, _: u64) {}

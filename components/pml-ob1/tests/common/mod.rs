@@ -8,6 +8,7 @@
 
 mod host;
 pub mod hostile;
+mod keeps;
 mod net;
 mod places;
 mod spin;

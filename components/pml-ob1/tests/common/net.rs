@@ -1,6 +1,7 @@
 //! The transport of the tests: bounded queues between processes, and a `get` that does as told.
 
 use super::host::{Proc, proc_of};
+use super::keeps::{Flying, send_kept, take_kept};
 use super::places::{Coming, Placing, place as bring, place_by};
 use super::spin::Spin;
 use core::ffi::c_void;
@@ -77,6 +78,8 @@ pub struct Setup {
     pub parts: bool,
     /// Long messages are brought to their place.
     pub places: bool,
+    /// Payload of long messages is kept where it lies until they are received.
+    pub keeps: bool,
     /// There is a second transport, which has one context and reaches nobody.
     pub narrow: bool,
     /// There is a second transport to everybody, for fragments, gets and puts.
@@ -115,6 +118,7 @@ impl Default for Setup {
             fork_turns: 8,
             parts: true,
             places: false,
+            keeps: false,
             narrow: false,
             twin: false,
         }
@@ -131,6 +135,10 @@ pub struct Queues {
     /// Messages that are on their way to their place, by that of their queue; how many got there, and how many went nowhere.
     pub coming: HashMap<(usize, usize), Coming>,
     pub placed: u64,
+    /// Messages whose payload is kept, by where they come from; how many were, and how many ended.
+    pub flying: HashMap<usize, VecDeque<Flying>>,
+    pub kept: u64,
+    pub landed: u64,
     pub gone: u64,
     /// Offers of parts made, and taken.
     pub offers: u64,
@@ -167,7 +175,7 @@ pub struct Net {
 // The verbs; the state of a module is its process.
 
 /// The place of a process's context in lists of both.
-fn place(net: &Net, rank: u32, ctx: u32) -> usize {
+pub fn place(net: &Net, rank: u32, ctx: u32) -> usize {
     assert!(ctx < net.setup.cris);
     (rank * net.setup.cris + ctx) as usize
 }
@@ -183,7 +191,8 @@ extern "C" fn t_send(s: *mut c_void, ep: *mut c_void, ctx: u32, d: *const SendDe
     }
     let mut guard = net.queues.lock();
     let q = &mut *guard;
-    if q.messages[to][from].len() >= net.room.load(Ordering::Relaxed) as usize {
+    let behind_kept = q.flying.get(&from).is_some_and(|all| !all.is_empty());
+    if behind_kept || q.messages[to][from].len() >= net.room.load(Ordering::Relaxed) as usize {
         return Status::NO_RESOURCE;
     }
     let total = u64::from(d.hdr_len) + d.len;
@@ -200,7 +209,7 @@ extern "C" fn t_progress(s: *mut c_void, ctx: u32) -> i32 {
     let me = proc_of(s);
     let net = me.net();
     me.turned.fetch_or(1 << ctx, Ordering::Relaxed);
-    let mut events = 0;
+    let mut events = take_kept(me, place(net, me.rank, ctx));
     loop {
         let done = net.queues.lock().done[place(net, me.rank, ctx)].pop();
         let Some(landing) = done else { break };
@@ -487,6 +496,7 @@ impl Proc {
                 | if setup.offers_put && !setup.put_is_remote { cap::FLUSH } else { 0 }
                 | if setup.handle > 0 { cap::REGISTER } else { 0 }
                 | if setup.offers_vector { cap::GET_VECTOR } else { 0 }
+                | if setup.keeps { cap::KEEPS } else { 0 }
                 | if setup.places { cap::PLACES } else { 0 }
                 | if setup.sleeps { cap::SLEEP } else { 0 }
                 | if setup.holds { cap::HOLD } else { 0 },
@@ -501,6 +511,7 @@ impl Proc {
             hold: t_hold,
             held: t_held,
             place_by,
+            send_kept,
             ..transport::bare(self, attrs, "fake")
         }
     }

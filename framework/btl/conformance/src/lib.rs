@@ -23,6 +23,7 @@
 pub mod checks;
 mod harness;
 mod host;
+mod kept;
 mod message;
 mod places;
 mod rank;
@@ -33,6 +34,7 @@ mod waiting;
 
 pub use harness::{Harness, Link, with_opened};
 pub use host::Arrived;
+pub use kept::Kept;
 pub use message::Msg;
 pub use places::{PLACED_TAGS, Places};
 pub use rank::Rank;

@@ -7,9 +7,9 @@
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use oxmpi_btl::{
-    Arrival, Btl, BtlAttrs, BtlFlush, BtlGet, BtlLists, BtlModule, BtlPlaces, BtlPut, BtlSleep, Completion,
-    Entered, LIST_ENTRY, LIST_PUT, ListDesc, Message, Peer, Placer, ProcInfo, RmaDesc, Vouched, WaitSet,
-    WaitWord,
+    Arrival, Btl, BtlAttrs, BtlFlush, BtlGet, BtlKeeps, BtlLists, BtlModule, BtlPlaces, BtlPut, BtlSleep,
+    Completion, Entered, LIST_ENTRY, LIST_PUT, ListDesc, Message, Peer, Placer, ProcInfo, RmaDesc, Vouched,
+    WaitSet, WaitWord,
 };
 use oxmpi_btl_conformance::{BTL_CHECKS, Reach, Setup, run_all};
 use oxmpi_mca::{Component, Host, OpenError, ParamDecl, ParamKind, Params, RecvDesc, Status};
@@ -60,6 +60,17 @@ struct Memory {
     parted: AtomicBool,
     met: Mutex<Vec<u32>>,
     placers: Mutex<HashMap<u8, Placer>>,
+    /// Messages that are kept, by context, until the next turn.
+    kept: [Mutex<Vec<Kept>>; 2],
+}
+
+/// A message that is kept: where to, its tag, its header, and where its payload lies.
+struct Kept {
+    to: &'static Inbox,
+    tag: u8,
+    bytes: Vec<u8>,
+    payload: (usize, usize),
+    done: Completion,
 }
 
 /// A process of another job.
@@ -183,6 +194,11 @@ impl Memory {
         unsafe { (row.receive)(row.ctx, &desc) };
     }
 
+    /// Whether a message that is kept waits on a context.
+    fn keeps(&self, at: &At<'_>) -> bool {
+        !self.kept[at.number() as usize].lock().unwrap().is_empty()
+    }
+
     /// Brings a message to its place in two parts, as if the second had come later. False: it has none.
     fn place(&self, at: &mut At<'_>, tag: u8, proc: u32, data: &[u8]) -> bool {
         let Some(placer) = self.placers.lock().unwrap().get(&tag).copied() else { return false };
@@ -296,6 +312,9 @@ impl Btl for Memory {
         }
         // It has not come yet.
         let Some(to) = peer.inbox() else { return Status::NO_RESOURCE };
+        if self.keeps(at) && !self.has("overtakes what is kept") {
+            return Status::NO_RESOURCE;
+        }
         if self.has("parts for good") && self.parted.load(Ordering::SeqCst) {
             return Status::NO_RESOURCE;
         }
@@ -348,6 +367,17 @@ impl Btl for Memory {
 
     fn progress(&self, at: &mut At<'_>) -> i32 {
         let ctx = at.number();
+        let kept = std::mem::take(&mut *self.kept[ctx as usize].lock().unwrap());
+        for Kept { to, tag, mut bytes, payload: (from, len), done } in kept {
+            // SAFETY: the sender keeps it.
+            bytes.extend_from_slice(unsafe {
+                core::slice::from_raw_parts(core::ptr::with_exposed_provenance(from), len)
+            });
+            self.post(to, ctx, tag, bytes);
+            if !self.has("tells no end") && !self.has("tells the end too early") {
+                at.complete(done, Status::OK);
+            }
+        }
         let held = std::mem::take(&mut *self.held_back.lock().unwrap());
         for (inbox, ctx, tag, bytes) in held {
             self.post(inbox, ctx, tag, bytes);
@@ -395,6 +425,24 @@ impl BtlPut for Memory {
         // SAFETY: memory of this process; the suite leaves a margin.
         unsafe { core::ptr::copy(rma.local, rma.remote as *mut u8, rma.len as usize + more) };
         Status::OK
+    }
+}
+
+impl BtlKeeps for Memory {
+    /// Takes nothing else before the next turn, in which the message goes.
+    fn send_kept(&self, at: &mut At<'_>, peer: &Peer<Self>, msg: &Message<'_>, done: Completion) -> Status {
+        if msg.total_len() > MAX_SEND && !self.has("keeps what is too large") {
+            return Status::BAD_PARAM;
+        }
+        let Some(to) = peer.inbox() else { return Status::NO_RESOURCE };
+        let full = to.queues[at.number() as usize].lock().unwrap().bytes + msg.total_len() + 64 > ROOM;
+        if full || self.keeps(at) {
+            return Status::NO_RESOURCE;
+        }
+        let payload = (msg.desc().payload.expose_provenance(), msg.payload_len());
+        let kept = Kept { to, tag: msg.tag(), bytes: msg.header().to_vec(), payload, done };
+        self.kept[at.number() as usize].lock().unwrap().push(kept);
+        if self.has("tells the end too early") { Status::OK } else { Status::PENDING }
     }
 }
 
@@ -465,11 +513,22 @@ impl Component for Opener {
             parted: AtomicBool::new(false),
             met: Mutex::default(),
             placers: Mutex::default(),
+            kept: Default::default(),
         };
         let contexts = (0..host.num_cris().min(2)).map(|_| ());
         Ok((
             0,
-            vec![oxmpi_btl::module(device, contexts).get().put().lists().flush().sleep().places().build()],
+            vec![
+                oxmpi_btl::module(device, contexts)
+                    .get()
+                    .put()
+                    .lists()
+                    .flush()
+                    .sleep()
+                    .places()
+                    .keeps()
+                    .build(),
+            ],
         ))
     }
 }
@@ -531,6 +590,11 @@ const FAULTS: &[(&str, &str)] = &[
     ("delivers between parts", "parts_are_taken_or_refused"),
     ("delivers a part twice", "parts_are_taken_or_refused"),
     ("leaves the last byte out", "parts_are_taken_or_refused"),
+    ("tells the end too early", "kept_messages_come_in_order"),
+    ("tells no end", "kept_messages_come_in_order"),
+    ("tells no end", "kept_messages_end_with_their_peer"),
+    ("overtakes what is kept", "kept_messages_come_in_order"),
+    ("keeps what is too large", "kept_messages_have_a_limit"),
     ("places too little", "placed_messages_are_whole"),
     ("writes behind a place", "placed_messages_are_whole"),
     ("delivers what it has placed", "placed_messages_are_whole"),

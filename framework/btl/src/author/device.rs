@@ -141,6 +141,17 @@ pub trait BtlPlaces: Btl {
     /// Takes the functions of the layer that takes a tag. BAD_PARAM: the tag has some already. See [`BtlTable::place_by`].
     fn place_by(&self, tag: u8, placer: Placer) -> Status;
 }
+/// Sends messages from where their payload lies.
+pub trait BtlKeeps: Btl {
+    /// See [`BtlTable::send_kept`]. The payload of `msg` may be read until `done` is told.
+    fn send_kept(
+        &self,
+        at: &mut Entered<'_, Self::Context>,
+        to: &Peer<Self>,
+        msg: &Message<'_>,
+        done: Completion,
+    ) -> Status;
+}
 /// Lets a waiter sleep.
 pub trait BtlSleep: Btl {
     /// See [`BtlTable::arm`]. PENDING: something has arrived, do not sleep.

@@ -1,7 +1,7 @@
 //! The author's side of a BTL: safe traits, from which [`module()`] makes the table.
 //!
 //! The basic verbs are [`Btl`]; what a device can do beyond is a trait each ([`BtlGet`], [`BtlPut`], [`BtlFlush`], [`BtlAtomics`],
-//! [`BtlLists`], [`BtlMemory`], [`BtlSleep`], [`BtlService`], [`BtlPartner`], [`BtlPlaces`]) and is added to the table by name:
+//! [`BtlLists`], [`BtlMemory`], [`BtlSleep`], [`BtlService`], [`BtlPartner`], [`BtlPlaces`], [`BtlKeeps`]) and is added to the table by name:
 //! `module(shm, contexts).get().sleep().build()`. A trait that is not added is not offered, so capabilities cannot differ from the code.
 //!
 //! **Access to state** follows from the types, and an author writes no `unsafe` for it:
@@ -31,8 +31,8 @@ mod thunk;
 mod vector;
 
 pub use device::{
-    Btl, BtlAtomics, BtlFlush, BtlGet, BtlGetVector, BtlHold, BtlLists, BtlMemory, BtlPartner, BtlPlaces,
-    BtlPut, BtlService, BtlServiceSleep, BtlSleep, Memory, Peer,
+    Btl, BtlAtomics, BtlFlush, BtlGet, BtlGetVector, BtlHold, BtlKeeps, BtlLists, BtlMemory, BtlPartner,
+    BtlPlaces, BtlPut, BtlService, BtlServiceSleep, BtlSleep, Memory, Peer,
 };
 pub use entered::{Answer, Arrival, Completion, Contexts, Entered};
 pub use message::{Bytes, Message, Vouched};

@@ -9,6 +9,7 @@ use super::entered::{Completion, Contexts, Entered};
 use super::message::{Message, Vouched};
 use super::placer::Placer;
 use super::state::{Core, Module};
+use crate::keeping::KeptDesc;
 use crate::placing::PlaceBy;
 use crate::services::SERVICE_CTX;
 use crate::table::*;
@@ -169,6 +170,16 @@ pub(super) unsafe extern "C" fn send<T: Btl>(
 fn message<'a>(desc: &'a *const SendDesc) -> &'a Message<'a> {
     // SAFETY: valid for the call (the file's text); a message is a descriptor whose pointers are vouched for.
     unsafe { &*desc.cast::<Message<'a>>() }
+}
+pub(super) unsafe extern "C" fn send_kept<T: BtlKeeps>(
+    s: State,
+    ep: *mut Endpoint,
+    ctx: u32,
+    d: *const KeptDesc,
+) -> Status {
+    let kept = vouched!(d);
+    let msg: *const SendDesc = &kept.message;
+    BtlKeeps::send_kept(device!(T, s), &mut enter!(T, s, ctx), peer!(T, ep), message(&msg), completion!(kept))
 }
 pub(super) unsafe extern "C" fn progress<T: Btl>(s: State, ctx: u32) -> i32 {
     device!(T, s).progress(&mut enter!(T, s, ctx))

@@ -12,7 +12,7 @@
 use crate::objects::{Instance, Wrapped};
 use oxmpi_btl::amo::{ADD, FLOAT, MAX, MIN, SIGNED, WIDTH_32, operand};
 use oxmpi_btl::{
-    AtomicDesc, BtlAttrs, BtlHandle, Endpoint as RawEndpoint, FlushDesc, LIST_ASK, LIST_PUT, ListDesc,
+    AtomicDesc, BtlAttrs, BtlHandle, Endpoint as RawEndpoint, FlushDesc, KeptDesc, LIST_ASK, LIST_PUT, ListDesc,
     ListEntry, Listener, PlaceBy, ProcList, RegHandle, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, cap,
 };
 use oxmpi_emulation::amo::{self, Update};
@@ -67,7 +67,7 @@ impl Wrapped {
         let contexts = (0..raw.attrs().contexts).map(|_| Context::default()).collect();
         let handle = BtlHandle {
             size: size_of::<BtlHandle>() as u32,
-            caps: raw.caps & !cap::PLACES | emulated | cap::REGISTER | asks,
+            caps: raw.caps & !(cap::PLACES | cap::KEEPS) | emulated | cap::REGISTER | asks,
             state: std::ptr::null_mut(),
             send,
             progress,
@@ -99,6 +99,7 @@ impl Wrapped {
             list,
             partner,
             place_by,
+            send_kept,
         };
         let (host, raw_address) = (Address::<Instance>(instance), Address::<BtlHandle>(raw));
         let lost = Box::new(move |proc| {
@@ -594,6 +595,10 @@ extern "C" fn partner(_: State, _: *mut RawEndpoint) -> u32 {
 }
 /// Refuses: the layer that takes messages asks the transport itself.
 extern "C" fn place_by(_: State, _: *const PlaceBy) -> Status {
+    Status::NOT_SUPPORTED
+}
+/// Refuses: the layer that sends messages has the transport itself.
+extern "C" fn send_kept(_: State, _: *mut RawEndpoint, _: u32, _: *const KeptDesc) -> Status {
     Status::NOT_SUPPORTED
 }
 /// Does nothing: the host finalizes the transport itself.

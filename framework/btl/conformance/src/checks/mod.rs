@@ -9,6 +9,7 @@ mod flush;
 mod full_set;
 mod gathering;
 mod jobs;
+mod keeping;
 mod life;
 mod limits;
 mod lists;

@@ -125,7 +125,7 @@ impl InTurn for Kept<'_> {
         self.1.push((message.proc, bytes.to_vec()));
         false
     }
-    fn complete(&mut self, _done: Completion, _status: Status) {}
+    fn tell_end(&mut self, _done: Completion, _status: Status) {}
 }
 
 impl Process {

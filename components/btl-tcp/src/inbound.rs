@@ -263,7 +263,7 @@ impl Inbound {
         self.placing = Some(placing);
     }
 
-    /// Lets `read` fill the rest of the place, and a little of the buffer behind it, and returns the result of `read`. What has no place any more is dropped.
+    /// Lets `read` fill the rest of the place, and a little of the buffer behind it, and returns the result of `read`. Bytes that have no place any more are dropped.
     ///
     /// # Safety
     /// The place is good ([`Inbound::place_again`]).

@@ -74,7 +74,7 @@ impl Placing {
         self.len - self.got
     }
 
-    /// It belongs there now. What has gone nowhere does not come back.
+    /// It belongs there now. A message of which something has gone nowhere gets no place any more.
     pub fn be_at(&mut self, place: Option<PayloadPlace>) {
         self.at = Address(match place {
             Some(place) if !self.at.0.is_null() && place.header as usize == self.header => place.at,

@@ -50,7 +50,7 @@ impl Tcp {
         let mut handled = self.turn_inside(at);
         while let Some((done, status)) = at.context().released.pop() {
             handled += 1;
-            at.complete(done, status);
+            at.tell_end(done, status);
         }
         let cx = at.context();
         while let Some(slot) = cx.next_late() {

@@ -42,7 +42,7 @@ impl InTurn for Entered<'_, Service> {
         answer.stops()
     }
 
-    fn complete(&mut self, done: Completion, status: Status) {
+    fn tell_end(&mut self, done: Completion, status: Status) {
         Entered::complete(self, done, status);
     }
 }

@@ -10,7 +10,7 @@ pub(crate) trait InTurn {
     /// Takes a message of the stream in a slot. True: the batch should end behind it.
     fn hand_up(&mut self, host: &Host, slot: usize, message: Arrival<'_>) -> bool;
     /// Tells the end of a message whose payload was kept.
-    fn complete(&mut self, done: Completion, status: Status);
+    fn tell_end(&mut self, done: Completion, status: Status);
     /// The place of a message of `len` bytes which has begun; `None`: nowhere.
     fn place_of(&mut self, _placer: &Placer, _start: &Arrival<'_>, _len: u64) -> Option<PayloadPlace> {
         None
@@ -34,7 +34,7 @@ impl InTurn for Entered<'_, Context> {
     fn hand_up(&mut self, host: &Host, _slot: usize, message: Arrival<'_>) -> bool {
         self.deliver(host, message).stops()
     }
-    fn complete(&mut self, done: Completion, status: Status) {
+    fn tell_end(&mut self, done: Completion, status: Status) {
         Entered::complete(self, done, status);
     }
     fn place_of(&mut self, placer: &Placer, start: &Arrival<'_>, len: u64) -> Option<PayloadPlace> {
@@ -62,5 +62,5 @@ impl InTurn for Parting<'_> {
         false
     }
     /// Nobody waits for it any more.
-    fn complete(&mut self, _done: Completion, _status: Status) {}
+    fn tell_end(&mut self, _done: Completion, _status: Status) {}
 }

@@ -1,6 +1,5 @@
 //! From what a component gives to the host's full table: reading as far as sizes say, and functions for verbs that are not there.
 
-use crate::keeping::KeptDesc;
 use crate::placing::PlaceBy;
 use crate::table::*;
 use core::ffi::c_void;

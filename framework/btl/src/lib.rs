@@ -49,7 +49,6 @@
 mod author;
 mod bits;
 mod complete;
-mod keeping;
 mod loss;
 mod placing;
 mod services;
@@ -61,7 +60,6 @@ pub use author::{
     BtlPartner, BtlPlaces, BtlPut, BtlService, BtlServiceSleep, BtlSleep, Bytes, Completion, Contexts,
     Entered, Memory, Message, ModuleBuilder, PayloadPlace, Peer, Placer, Vouched, module,
 };
-pub use keeping::KeptDesc;
 pub use loss::Loss;
 pub use oxmpi_mca::{WaitFd, WaitSet, WaitWord};
 pub use placing::{PlaceBy, PlaceDesc, PlaceOf, PlacedAll};

@@ -1,7 +1,6 @@
 //! The tables as they cross the boundary.
 
 pub use crate::bits::{access, amo, cap};
-use crate::keeping::KeptDesc;
 use crate::placing::PlaceBy;
 use core::ffi::c_void;
 use oxmpi_mca::{MemKind, SliceRef, Status, Version, WaitSet};
@@ -159,6 +158,19 @@ pub struct SendDesc {
 /// for each verb that answered PENDING, and before `del_procs` of its endpoint; not at all where the verb answered OK or a
 /// failure. It does atomics and `sync_update` only. A failure promises that local memory is not touched any more.
 pub type Done = unsafe extern "C" fn(ctx: *mut c_void, status: Status);
+
+/// A message to send whose payload lies in memory that stays: see [`BtlTable::send_kept`]. The descriptor and the header are read during the call only; the payload
+/// until completion, behind a PENDING.
+#[repr(C)]
+pub struct KeptDesc {
+    /// The message. Its payload lies at `payload`; there is no `pack`, and no [`MAY_WAIT`].
+    pub message: SendDesc,
+    /// The function that is told the end of a message that answered PENDING, as of a one-sided verb: OK, the payload is not read any more, and the message is visible to
+    /// its receiver; a failure, the process is lost, and the payload is not read any more either. Not `None`.
+    pub done: Option<Done>,
+    /// First argument of `done`.
+    pub done_ctx: *mut c_void,
+}
 
 /// Remote memory operation. OK: complete now. PENDING: `done` will be called. NO_RESOURCE: nothing happened; offer it
 /// again after progress of the same context. Descriptor and handles are read during the call only, local
@@ -564,6 +576,7 @@ const _: () = {
     use core::mem::{offset_of, size_of};
     assert!(size_of::<BtlAttrs>() == 160);
     assert!(size_of::<SendDesc>() == 48);
+    assert!(size_of::<KeptDesc>() == 64);
     assert!(size_of::<RmaDesc>() == 56);
     assert!(size_of::<FlushDesc>() == 16);
     assert!(size_of::<AtomicDesc>() == 72);

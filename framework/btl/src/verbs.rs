@@ -4,7 +4,6 @@
 //! transport may call back, and then nothing under that lock is borrowed. The slots of
 //! [`BtlHandle`] themselves are `unsafe`, for hosts and tests that keep contexts apart in another way.
 
-use crate::keeping::KeptDesc;
 use crate::table::*;
 use oxmpi_mca::{CriGuard, Status, WaitSet};
 

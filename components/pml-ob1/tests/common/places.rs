@@ -20,7 +20,7 @@ const LONG: u64 = 1000;
 /// Bytes that are there when the place is asked for.
 const THERE: u64 = 128;
 
-/// What becomes of a message in a turn.
+/// The fate of a message in a turn.
 #[derive(PartialEq, Eq)]
 pub enum Placing {
     /// It has no place.

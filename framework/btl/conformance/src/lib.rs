@@ -25,6 +25,7 @@ mod harness;
 mod host;
 mod kept;
 mod message;
+mod placer;
 mod places;
 mod rank;
 pub mod rma;

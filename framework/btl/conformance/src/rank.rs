@@ -1,7 +1,8 @@
 //! One rank of a job: its host, and the component that was opened in it, read exactly as far as its table sizes say.
 
 use crate::host::{Arrived, FakeHost, Hook};
-use crate::places::{PLACED_TAGS, place_by};
+use crate::placer::place_by;
+use crate::places::PLACED_TAGS;
 use crate::setup::Setup;
 use core::mem::size_of;
 use core::sync::atomic::Ordering;

@@ -4,8 +4,12 @@
 //! The BTL grows: processes of its job are found by the exchange of addresses, those of a second job by the segment that the host tells, into which
 //! each process writes the address of its inbox.
 
+#[path = "catches/faults.rs"]
+mod faults;
+
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use faults::FAULTS;
 use oxmpi_btl::{
     Arrival, Btl, BtlAttrs, BtlFlush, BtlGet, BtlKeeps, BtlLists, BtlModule, BtlPlaces, BtlPut, BtlSleep,
     Completion, Entered, LIST_ENTRY, LIST_PUT, ListDesc, Message, Peer, Placer, ProcInfo, RmaDesc, Vouched,
@@ -549,58 +553,6 @@ fn setup() -> Setup {
 fn what_is_right_passes() {
     run_all(&setup().patience(Duration::from_secs(20)));
 }
-
-/// Fault, and a check that must see it.
-const FAULTS: &[(&str, &str)] = &[
-    ("limits contradict", "attributes_are_sane"),
-    ("reaches itself, too", "reaches_whom_it_should"),
-    ("loses one", "order_with_many_sizes"),
-    ("overtakes", "order_with_many_sizes"),
-    ("duplicates", "sizes_and_header_lengths"),
-    ("cuts off a byte", "sizes_and_header_lengths"),
-    ("flips a bit", "payload_is_packed_in_order"),
-    ("mistakes tags", "every_tag"),
-    ("mistakes senders", "two_jobs_do_not_meet"),
-    ("reports peers", "sizes_and_header_lengths"),
-    ("packs backwards", "payload_is_packed_in_order"),
-    ("takes what is too large", "too_large_is_refused"),
-    ("sends though it is full", "back_pressure_loses_nothing"),
-    ("gathers for ever", "gathered_messages_go_by_themselves"),
-    ("gathers for ever", "gathered_messages_keep_their_order"),
-    ("needs its own progress", "visible_when_send_returns"),
-    ("delivers in send", "callback_may_send"),
-    ("names another context", "contexts_are_independent"),
-    ("reads too little", "get_reads"),
-    ("completes twice", "get_reads"),
-    ("writes too much", "put_writes_and_flushes"),
-    ("does not flush", "put_writes_and_flushes"),
-    ("leaves an entry out", "lists_are_carried_out"),
-    ("takes any list", "lists_have_a_limit"),
-    ("sleeps on messages", "arm_sees_what_is_there"),
-    ("never sleeps", "arm_sees_what_is_there"),
-    ("wakes nobody", "sleepers_are_woken"),
-    ("forgets in finalize", "finalize_sends_what_is_queued"),
-    ("knows a process once", "processes_come_and_go"),
-    ("parts for good", "processes_come_and_go"),
-    ("keeps who has parted", "a_second_job_comes_and_goes"),
-    ("keeps the first index", "a_second_job_comes_and_goes"),
-    ("loses what comes too early", "a_second_job_comes_and_goes"),
-    ("reaches nobody in silence", "an_unknown_segment_is_refused"),
-    ("does not announce parts", "sizes_and_header_lengths"),
-    ("delivers between parts", "parts_are_taken_or_refused"),
-    ("delivers a part twice", "parts_are_taken_or_refused"),
-    ("leaves the last byte out", "parts_are_taken_or_refused"),
-    ("tells the end too early", "kept_messages_come_in_order"),
-    ("tells no end", "kept_messages_come_in_order"),
-    ("tells no end", "kept_messages_end_with_their_peer"),
-    ("overtakes what is kept", "kept_messages_come_in_order"),
-    ("keeps what is too large", "kept_messages_have_a_limit"),
-    ("places too little", "placed_messages_are_whole"),
-    ("writes behind a place", "placed_messages_are_whole"),
-    ("delivers what it has placed", "placed_messages_are_whole"),
-    ("writes where a place was", "a_place_that_has_gone_is_left_alone"),
-    ("gives a tag away", "a_tag_has_one_place_giver"),
-];
 
 #[test]
 fn every_fault_is_seen() {

@@ -9,7 +9,6 @@ use super::entered::{Completion, Contexts, Entered};
 use super::message::{Message, Vouched};
 use super::placer::Placer;
 use super::state::{Core, Module};
-use crate::keeping::KeptDesc;
 use crate::placing::PlaceBy;
 use crate::services::SERVICE_CTX;
 use crate::table::*;

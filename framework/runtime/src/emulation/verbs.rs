@@ -9,18 +9,19 @@
 //! A verb that the transport has and a peer refuses (process_vm_writev under Yama, another pid namespace) is carried out by
 //! requests from then on for that peer.
 
+use super::refusals::{add_procs, del_procs, finalize, partner, place_by, send_kept};
 use crate::objects::{Instance, Wrapped};
 use oxmpi_btl::amo::{ADD, FLOAT, MAX, MIN, SIGNED, WIDTH_32, operand};
 use oxmpi_btl::{
-    AtomicDesc, BtlAttrs, BtlHandle, Endpoint as RawEndpoint, FlushDesc, KeptDesc, LIST_ASK, LIST_PUT, ListDesc,
-    ListEntry, Listener, PlaceBy, ProcList, RegHandle, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, cap,
+    AtomicDesc, BtlAttrs, BtlHandle, Endpoint as RawEndpoint, FlushDesc, LIST_ASK, LIST_PUT, ListDesc,
+    ListEntry, Listener, RegHandle, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, cap,
 };
 use oxmpi_emulation::amo::{self, Update};
 use oxmpi_emulation::requester::{Context, Endpoint, Route, Wish};
 use oxmpi_emulation::target::payload_limits;
 use oxmpi_emulation::wire::{self, ENTRY, Entry, NAME, RegistrationName, Request, Verb};
 use oxmpi_mca::sync::unmodelled::Ordering;
-use oxmpi_mca::{MemKind, SliceRef, Status};
+use oxmpi_mca::{MemKind, Status};
 use std::ffi::c_void;
 
 /// The state of an emulated transport's handle: a [`Wrapped`].
@@ -581,27 +582,3 @@ extern "C" fn service_arm(_: State, _: *mut WaitSet) -> Status {
 }
 /// Does nothing: the helper sleeps on the transport itself.
 extern "C" fn service_disarm(_: State) {}
-/// Refuses: the host makes endpoints of emulated transports.
-extern "C" fn add_procs(_: State, _: ProcList, _: *mut *mut RawEndpoint) -> Status {
-    Status::NOT_SUPPORTED
-}
-/// Refuses: endpoints of emulated transports stay as long as the instance.
-extern "C" fn del_procs(_: State, _: SliceRef<*mut RawEndpoint>) -> Status {
-    Status::NOT_SUPPORTED
-}
-/// Names none: the host asks the transport itself.
-extern "C" fn partner(_: State, _: *mut RawEndpoint) -> u32 {
-    oxmpi_btl::SAME_NUMBER
-}
-/// Refuses: the layer that takes messages asks the transport itself.
-extern "C" fn place_by(_: State, _: *const PlaceBy) -> Status {
-    Status::NOT_SUPPORTED
-}
-/// Refuses: the layer that sends messages has the transport itself.
-extern "C" fn send_kept(_: State, _: *mut RawEndpoint, _: u32, _: *const KeptDesc) -> Status {
-    Status::NOT_SUPPORTED
-}
-/// Does nothing: the host finalizes the transport itself.
-extern "C" fn finalize(_: State) -> Status {
-    Status::OK
-}

@@ -1,11 +1,12 @@
 //! Long messages that are brought to their place: whole and in order with all others, and to no place that has gone.
 //!
-//! The host notes the rest as it happens (`places.rs`): bytes behind a place, a message to a place that nobody named. Messages of its tags have places in all
+//! The host notes the rest as it happens (`placer.rs`): bytes behind a place, a message to a place that nobody named. Messages of its tags have places in all
 //! other checks, too.
 
 use crate::harness::{Harness, Link};
 use crate::message::Msg;
-use crate::places::{PLACED_TAGS, place_by};
+use crate::placer::place_by;
+use crate::places::PLACED_TAGS;
 use crate::setup::Setup;
 use oxmpi_btl::cap;
 use oxmpi_mca::Status;

@@ -49,7 +49,7 @@ impl Receiver {
     }
 
     fn place(&mut self) -> Option<PayloadPlace> {
-        (!self.over).then(|| PayloadPlace { header: UPPER as u64, at: self.memory.as_mut_ptr() })
+        (!self.over).then_some(PayloadPlace { header: UPPER as u64, at: self.memory.as_mut_ptr() })
     }
 
     /// Takes frames off a wire that brings as many bytes at a time as `cut` says.

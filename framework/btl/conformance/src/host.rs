@@ -234,6 +234,11 @@ impl FakeHost {
         self.may_fail.store(true, Ordering::SeqCst);
     }
 
+    /// Tells who subscribed that a process has failed, as a host does that heard it elsewhere.
+    pub fn tell_failure(&self, proc: u32) {
+        self.desk.tell_failure(proc, Status::PEER_FAILED);
+    }
+
     /// Failures that were reported.
     pub fn failures(&self) -> Vec<(u32, Status)> {
         held(&self.desk.failures).clone()

@@ -37,7 +37,7 @@ extern "C" {
 #define OXMPI_FBTL_TABLE_VERSION 1
 #define OXMPI_FCOLL_TABLE_VERSION 1
 #define OXMPI_BTL_FRAMEWORK "btl"
-#define OXMPI_BTL_VERSION { 3, 1, 0 }
+#define OXMPI_BTL_VERSION { 3, 2, 0 }
 #define OXMPI_PML_FRAMEWORK "pml"
 #define OXMPI_PML_VERSION { 3, 1, 0 }
 #define OXMPI_COLL_FRAMEWORK "coll"
@@ -85,8 +85,11 @@ typedef struct oxmpi_open_args oxmpi_open_args;
 typedef struct oxmpi_resolve_args oxmpi_resolve_args;
 typedef struct oxmpi_opened oxmpi_opened;
 typedef struct oxmpi_descriptor oxmpi_descriptor;
+typedef struct oxmpi_place_desc oxmpi_place_desc;
+typedef struct oxmpi_place_by oxmpi_place_by;
 typedef struct oxmpi_btl_attrs oxmpi_btl_attrs;
 typedef struct oxmpi_send_desc oxmpi_send_desc;
+typedef struct oxmpi_kept_desc oxmpi_kept_desc;
 typedef struct oxmpi_rma_desc oxmpi_rma_desc;
 typedef struct oxmpi_flush_desc oxmpi_flush_desc;
 typedef struct oxmpi_piece oxmpi_piece;
@@ -1061,6 +1064,74 @@ struct oxmpi_descriptor {
 /* Atomic operations of peers update it. */
 #define OXMPI_ACCESS_REMOTE_ATOMIC 8
 
+/* The verbs that a device has, computed by the host from the filled slots. */
+/* `get`. */
+#define OXMPI_CAP_GET 1
+/* `put`. */
+#define OXMPI_CAP_PUT 2
+/* `atomic`; the operations are in `amo_ops` and `amo_operands`. */
+#define OXMPI_CAP_ATOMIC 4
+/* `flush`. */
+#define OXMPI_CAP_FLUSH 8
+/* `register_mem` and `deregister_mem`. */
+#define OXMPI_CAP_REGISTER 16
+/* `arm` and `disarm`. */
+#define OXMPI_CAP_SLEEP 32
+/* `get_vector`. */
+#define OXMPI_CAP_GET_VECTOR 64
+/* `hold` and `held`. */
+#define OXMPI_CAP_HOLD 128
+/* All of `service_*` but the arming ones. */
+#define OXMPI_CAP_SERVICE 256
+/* `service_arm` and `service_disarm`. */
+#define OXMPI_CAP_SERVICE_SLEEP 512
+/* `list`. */
+#define OXMPI_CAP_LIST 1024
+/* `partner`. */
+#define OXMPI_CAP_PARTNER 2048
+/* Lists take `LIST_ASK`(crate::LIST_ASK); of handles that the host carries lists out for. */
+#define OXMPI_CAP_ASK 4096
+/* `place_by`. */
+#define OXMPI_CAP_PLACES 8192
+/* `send_kept`. */
+#define OXMPI_CAP_KEEPS 16384
+
+/* A message of which the beginning is here, and the place of its payload. */
+struct oxmpi_place_desc {
+    /* The message: its first `PlaceDesc::there` bytes lie at `data`, and `len` is all of it. */
+    oxmpi_recv_desc message;
+    /* Bytes of the message at `message.data`: its header, of 128 bytes at most, is among them. */
+    uint64_t there;
+    /* The answer: bytes of the message in front of those that have a place, at most `there`. */
+    uint64_t header;
+    /* The answer: where the bytes behind `header` belong, up to the end of the message. In `PlacedAll`: null where bytes have gone nowhere. */
+    uint8_t *place;
+};
+
+/* Answers where the payload of a message belongs: 1, `header` and `place` are set; 0: nowhere. Runs in the transport's progress, under the lock of the message's
+ * context, and changes nothing. The first answer decides: behind 0 the message is delivered whole by the receiver of its tag. Behind 1 the
+ * transport asks again, with the same bytes, before it writes in a later turn, and each time that it has called the layer meanwhile; 0 says then that the operation has ended, and what still comes
+ * of the message goes nowhere. Bytes may be written several times, and in any order, before all of the message is delivered. */
+typedef uint32_t (*oxmpi_place_of)(void *ctx, oxmpi_place_desc *desc);
+
+/* Takes a message whose payload lies in its place, or has gone nowhere. Otherwise as the receiver of the tag, which is not called for it: runs under the context's lock,
+ * and returns one of `receive`(oxmpi_mca::host::receive). */
+typedef uint32_t (*oxmpi_placed_all)(void *ctx, const oxmpi_place_desc *desc);
+
+/* Functions of the layer that takes messages of a tag. */
+struct oxmpi_place_by {
+    /* Bytes of this struct as the layer was built with it. */
+    uint32_t size;
+    /* The tag, below 256. */
+    uint32_t tag;
+    /* Says where payload belongs. */
+    oxmpi_place_of place_of;
+    /* Takes a message whose payload lies there. */
+    oxmpi_placed_all placed;
+    /* First argument of both. */
+    void *ctx;
+};
+
 /* Limits and ranks as data, read without a call. Sizes in bytes; 0 in a limit means none. Stands behind a pointer on
  * both sides of the boundary, so that it can grow. */
 struct oxmpi_btl_attrs {
@@ -1168,6 +1239,18 @@ struct oxmpi_send_desc {
  * for each verb that answered PENDING, and before `del_procs` of its endpoint; not at all where the verb answered OK or a
  * failure. It does atomics and `sync_update` only. A failure promises that local memory is not touched any more. */
 typedef void (*oxmpi_done)(void *ctx, oxmpi_status status);
+
+/* A message to send whose payload lies in memory that stays: see `BtlTable::send_kept`. The descriptor and the header are read during the call only; the payload
+ * until completion, behind a PENDING. */
+struct oxmpi_kept_desc {
+    /* The message. Its payload lies at `payload`; there is no `pack`, and no `MAY_WAIT`. */
+    oxmpi_send_desc message;
+    /* The function that is told the end of a message that answered PENDING, as of a one-sided verb: OK, the payload is not read any more, and the message is visible to
+     * its receiver; a failure, the process is lost, and the payload is not read any more either. Not `None`. */
+    oxmpi_done done;
+    /* First argument of `done`. */
+    void *done_ctx;
+};
 
 /* Remote memory operation. OK: complete now. PENDING: `done` will be called. NO_RESOURCE: nothing happened; offer it
  * again after progress of the same context. Descriptor and handles are read during the call only, local
@@ -1415,6 +1498,12 @@ struct oxmpi_btl_table {
      * that mine leads to leads to mine, and no other does. A module without this verb reaches the module of its own number,
      * and no process that has none. Any thread. */
     uint32_t (*partner)(void *, void *);
+    /* Sets who says where the payload of long messages of a tag belongs, as `PlaceBy` says: the transport may then write it there as it comes, and
+     * not into a buffer of its own. Before the first progress; what `by` names stays until `finalize`. BAD_PARAM: the tag has somebody already. */
+    oxmpi_status (*place_by)(void *, const oxmpi_place_by *by);
+    /* As `send`, of a message whose payload lies in memory that stays, as `KeptDesc` says: PENDING, the usual answer, is as OK, but that the payload is the caller's
+     * again only when `done` has been called. Ordered with messages by `send`. */
+    oxmpi_status (*send_kept)(void *, void *, uint32_t ctx, const oxmpi_kept_desc *);
 };
 
 /* One device of a BTL component, as its `open` returns it. */
@@ -1430,34 +1519,6 @@ struct oxmpi_btl_module {
     /* Valid until `finalize`; read when the module is accepted. */
     const oxmpi_btl_attrs *attrs;
 };
-
-/* The verbs that a device has, computed by the host from the filled slots. */
-/* `get`. */
-#define OXMPI_CAP_GET 1
-/* `put`. */
-#define OXMPI_CAP_PUT 2
-/* `atomic`; the operations are in `amo_ops` and `amo_operands`. */
-#define OXMPI_CAP_ATOMIC 4
-/* `flush`. */
-#define OXMPI_CAP_FLUSH 8
-/* `register_mem` and `deregister_mem`. */
-#define OXMPI_CAP_REGISTER 16
-/* `arm` and `disarm`. */
-#define OXMPI_CAP_SLEEP 32
-/* `get_vector`. */
-#define OXMPI_CAP_GET_VECTOR 64
-/* `hold` and `held`. */
-#define OXMPI_CAP_HOLD 128
-/* All of `service_*` but the arming ones. */
-#define OXMPI_CAP_SERVICE 256
-/* `service_arm` and `service_disarm`. */
-#define OXMPI_CAP_SERVICE_SLEEP 512
-/* `list`. */
-#define OXMPI_CAP_LIST 1024
-/* `partner`. */
-#define OXMPI_CAP_PARTNER 2048
-/* Lists take `LIST_ASK`(crate::LIST_ASK); of handles that the host carries lists out for. */
-#define OXMPI_CAP_ASK 4096
 
 /* An accepted module: the host's own copy, every slot a real function. This is what PML and OSC
  * components call: `(btl.send)(btl.state, endpoint, ctx, &desc)`. */
@@ -1526,6 +1587,10 @@ struct oxmpi_btl_handle {
     oxmpi_status (*list)(void *, void *, uint32_t, const oxmpi_list_desc *);
     /* `SAME_NUMBER` where `cap::PARTNER` is missing. */
     uint32_t (*partner)(void *, void *);
+    /* See `BtlTable::place_by`; NOT_SUPPORTED without `cap::PLACES`. */
+    oxmpi_status (*place_by)(void *, const oxmpi_place_by *);
+    /* See `BtlTable::send_kept`; NOT_SUPPORTED without `cap::KEEPS`. */
+    oxmpi_status (*send_kept)(void *, void *, uint32_t, const oxmpi_kept_desc *);
 };
 
 /* A transport that reaches a process, with the endpoint that the host has made. Valid as long as the instance. */
@@ -3482,7 +3547,7 @@ OXMPI_ASSERT(sizeof(oxmpi_proc_list) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_proc_list, first) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_proc_list, len) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_proc_list, stride) == 16);
-OXMPI_ASSERT(sizeof(oxmpi_btl_table) == 208);
+OXMPI_ASSERT(sizeof(oxmpi_btl_table) == 224);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, version) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, add_procs) == 8);
@@ -3510,13 +3575,15 @@ OXMPI_ASSERT(offsetof(oxmpi_btl_table, service_arm) == 176);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, service_disarm) == 184);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, list) == 192);
 OXMPI_ASSERT(offsetof(oxmpi_btl_table, partner) == 200);
+OXMPI_ASSERT(offsetof(oxmpi_btl_table, place_by) == 208);
+OXMPI_ASSERT(offsetof(oxmpi_btl_table, send_kept) == 216);
 OXMPI_ASSERT(sizeof(oxmpi_btl_module) == 32);
 OXMPI_ASSERT(offsetof(oxmpi_btl_module, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_btl_module, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_btl_module, state) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_btl_module, table) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_btl_module, attrs) == 24);
-OXMPI_ASSERT(sizeof(oxmpi_btl_handle) == 248);
+OXMPI_ASSERT(sizeof(oxmpi_btl_handle) == 264);
 OXMPI_ASSERT(offsetof(oxmpi_btl_handle, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_btl_handle, caps) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_btl_handle, state) == 8);
@@ -3549,6 +3616,23 @@ OXMPI_ASSERT(offsetof(oxmpi_btl_handle, emulated) == 224);
 OXMPI_ASSERT(offsetof(oxmpi_btl_handle, index) == 228);
 OXMPI_ASSERT(offsetof(oxmpi_btl_handle, list) == 232);
 OXMPI_ASSERT(offsetof(oxmpi_btl_handle, partner) == 240);
+OXMPI_ASSERT(offsetof(oxmpi_btl_handle, place_by) == 248);
+OXMPI_ASSERT(offsetof(oxmpi_btl_handle, send_kept) == 256);
+OXMPI_ASSERT(sizeof(oxmpi_kept_desc) == 64);
+OXMPI_ASSERT(offsetof(oxmpi_kept_desc, message) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_kept_desc, done) == 48);
+OXMPI_ASSERT(offsetof(oxmpi_kept_desc, done_ctx) == 56);
+OXMPI_ASSERT(sizeof(oxmpi_place_desc) == 64);
+OXMPI_ASSERT(offsetof(oxmpi_place_desc, message) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_place_desc, there) == 40);
+OXMPI_ASSERT(offsetof(oxmpi_place_desc, header) == 48);
+OXMPI_ASSERT(offsetof(oxmpi_place_desc, place) == 56);
+OXMPI_ASSERT(sizeof(oxmpi_place_by) == 32);
+OXMPI_ASSERT(offsetof(oxmpi_place_by, size) == 0);
+OXMPI_ASSERT(offsetof(oxmpi_place_by, tag) == 4);
+OXMPI_ASSERT(offsetof(oxmpi_place_by, place_of) == 8);
+OXMPI_ASSERT(offsetof(oxmpi_place_by, placed) == 16);
+OXMPI_ASSERT(offsetof(oxmpi_place_by, ctx) == 24);
 OXMPI_ASSERT(sizeof(oxmpi_wait_word) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_wait_word, addr) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_wait_word, expected) == 8);

@@ -98,14 +98,18 @@ pub fn all() -> Vec<Layout> {
             size version add_procs del_procs finalize send progress get put flush atomic
             register_mem deregister_mem arm disarm get_vector hold held service_open service_request
             service_progress service_reply service_pending service_arm service_disarm list partner
+            place_by send_kept
         }
         BtlModule { size reserved state table attrs }
         BtlHandle {
             size caps state send progress get put flush atomic register_mem deregister_mem arm
             disarm get_vector hold held service_open service_request service_progress service_reply
             service_pending service_arm service_disarm add_procs del_procs finalize attrs name
-            emulated index list partner
+            emulated index list partner place_by send_kept
         }
+        KeptDesc { message done done_ctx }
+        PlaceDesc { message there header place }
+        PlaceBy { size tag place_of placed ctx }
         WaitWord { addr expected reserved }
         WaitFd { fd events }
         WaitSet { words num_words max_words fds num_fds max_fds }

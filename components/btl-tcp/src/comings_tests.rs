@@ -15,7 +15,7 @@ use crate::stream::Link;
 use crate::sys::{Interest, idle_socket};
 use crate::turn::InTurn;
 use core::ffi::c_void;
-use oxmpi_btl::{Arrival, Message};
+use oxmpi_btl::{Arrival, Completion, Message};
 use oxmpi_btl_conformance::Msg;
 use oxmpi_mca::services::HostServices;
 use oxmpi_mca::{Host, HostTable, JobInfo, Params, ProcName, Status};
@@ -125,6 +125,7 @@ impl InTurn for Kept<'_> {
         self.1.push((message.proc, bytes.to_vec()));
         false
     }
+    fn tell_end(&mut self, _done: Completion, _status: Status) {}
 }
 
 impl Process {

@@ -8,9 +8,11 @@ use crate::hello::SERVICE;
 use crate::in_force::{chosen, speed_of, tell};
 use crate::lobby::Lobby;
 use crate::params::{Ports, Settings};
+use crate::placed::Placers;
 use crate::rail::Tcp;
 use crate::service::Service;
 use crate::sys::{self, Interface};
+use crate::watch::Watch;
 use oxmpi_btl::BtlModule;
 use oxmpi_mca::{Answers, Component, Host, OpenError, Params, Process, Refused, Status};
 use std::net::{IpAddr, SocketAddr};
@@ -28,7 +30,14 @@ impl Component for TcpComponent {
 
     fn open(host: Host, params: Params<'_>) -> Result<(i32, Vec<BtlModule>), OpenError> {
         let module = |Parts { rail, contexts, service }| {
-            oxmpi_btl::module(rail, contexts).sleep().service(service).service_sleep().partner().build()
+            oxmpi_btl::module(rail, contexts)
+                .sleep()
+                .service(service)
+                .service_sleep()
+                .partner()
+                .places()
+                .keeps()
+                .build()
         };
         Ok((0, rails(host, params)?.into_iter().map(module).collect()))
     }
@@ -163,6 +172,7 @@ impl Common {
         let service = context(SERVICE)?;
         let courier = Courier::new(contexts.iter().map(|context| context.gathered.clone()).collect());
         let name = Tcp::name_of(&self.host, self.host.job().rank).ok_or(std::io::ErrorKind::NotFound)?;
+        let peers = Arc::new(Mutex::default());
         let rail = Tcp {
             host: self.host,
             settings: self.settings.clone(),
@@ -174,7 +184,9 @@ impl Common {
             speed: speed_of(interface),
             lobby,
             courier,
-            peers: Mutex::default(),
+            placers: Placers::default(),
+            watch: Watch::begin(&self.host, &peers, doors, rail),
+            peers,
         };
         Ok(Parts { rail, contexts, service: Service::new(service) })
     }

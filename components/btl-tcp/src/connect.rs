@@ -161,11 +161,13 @@ impl Tcp {
     }
 
     fn connected(&self, cx: &mut Context, slot: usize, call: Call, welcome: &Welcome) {
-        let s = &mut cx.streams[slot];
-        if s.out.resume(welcome.position).is_err() {
+        let resumed = cx.streams[slot].out.resume(welcome.position);
+        cx.take_released(slot);
+        if resumed.is_err() {
             cx.poller.remove(&call.fd);
             return self.fail(cx, slot, "it wants to go on from where it never was");
         }
+        let s = &mut cx.streams[slot];
         s.welcomed = s.attempt;
         s.core.way.store(s.address, Ordering::Relaxed);
         if call.from == self.rail {

@@ -12,7 +12,7 @@ use crate::stream::{Link, Stream};
 use crate::streams::{StreamName, Streams};
 use crate::sys::{Interest, Poller};
 use core::mem::replace;
-use oxmpi_btl::{WaitFd, WaitSet};
+use oxmpi_btl::{Completion, WaitFd, WaitSet};
 use oxmpi_btl_support::Timer;
 use oxmpi_mca::Status;
 use std::collections::VecDeque;
@@ -48,6 +48,8 @@ pub struct Context {
     /// Notes of what waits for company, and the slots of their streams.
     pub gathered: Arc<Gathered>,
     pub gathering: Vec<usize>,
+    /// Messages whose payload is needed no more, and how they ended, which is told in the next turn.
+    pub released: Vec<(Completion, Status)>,
     /// The stream that brought something last.
     pub hot: usize,
     due: Option<Instant>,
@@ -74,6 +76,7 @@ impl Context {
             late: Vec::new(),
             gathered: Arc::new(Gathered::new()),
             gathering: Vec::new(),
+            released: Vec::new(),
             hot: usize::MAX,
             due: None,
             idle: 0,
@@ -145,6 +148,12 @@ impl Context {
         }
     }
 
+    /// Takes over which messages of a stream were acknowledged whose payload was kept.
+    pub fn take_released(&mut self, slot: usize) {
+        let released = self.streams[slot].out.released();
+        self.released.extend(released.map(|done| (done, Status::OK)));
+    }
+
     /// Something has to be done at that time, or before.
     pub fn wake_at(&mut self, at: Instant) {
         if self.due.is_none_or(|due| at < due) {
@@ -185,7 +194,7 @@ impl Context {
     /// Announces a sleeper: PENDING if something is there, else the set's descriptor, and a timer for what has to be done without
     /// the peer's doing.
     pub fn arm(&mut self, set: &mut WaitSet) -> Status {
-        if self.listed() > 0 {
+        if self.listed() > 0 || !self.released.is_empty() {
             return Status::PENDING;
         }
         let pause = self.pause(Instant::now());

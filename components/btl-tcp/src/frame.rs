@@ -25,17 +25,32 @@ pub enum Kind {
     Question = 5,
     /// Nothing will follow on this stream: the process ends in good order.
     Bye = 6,
+    /// An active message between ordinary contexts whose sender keeps its payload, and waits for the acknowledgement.
+    Awaited = 8,
     /// The process knows the other one no more, and goes on: the stream ends once the other one says so, too.
     Part = 7,
 }
 
 impl Kind {
-    const ALL: [Kind; 7] =
-        [Kind::Message, Kind::Request, Kind::Reply, Kind::Ack, Kind::Question, Kind::Bye, Kind::Part];
+    const ALL: [Kind; 8] = [
+        Kind::Message,
+        Kind::Request,
+        Kind::Reply,
+        Kind::Ack,
+        Kind::Question,
+        Kind::Bye,
+        Kind::Part,
+        Kind::Awaited,
+    ];
 
     /// Takes a place in the stream.
     pub fn is_in_stream(self) -> bool {
-        matches!(self, Kind::Message | Kind::Request | Kind::Reply)
+        matches!(self, Kind::Message | Kind::Request | Kind::Reply | Kind::Awaited)
+    }
+
+    /// Is an active message between ordinary contexts.
+    pub fn is_plain(self) -> bool {
+        matches!(self, Kind::Message | Kind::Awaited)
     }
 }
 

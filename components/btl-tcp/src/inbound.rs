@@ -3,20 +3,20 @@
 //! A message is handed up out of the buffer, which is lent for that: it lies outside the context until its receiver returns. Bytes of a
 //! peer are checked before they are used. [`Fault`] distinguishes damage on the way, after which the connection is made again and the peer
 //! sends again, from a violation of the protocol, after which the peer is closed for good.
+//!
+//! **Placed messages** (`placed.rs`). The payload of a long message may be read to where it belongs: the buffer has the frame's header and the message's own then, and what
+//! comes behind the message. Of a connection that broke inside of one the frame is sent again from its beginning, as any other, and read to the same place.
 
 use crate::check;
+use crate::fault::Fault;
 use crate::frame::{BadHeader, HEADER, Header, Kind, room};
+use crate::placed::{Placing, UPPER};
 use core::mem::take;
+use oxmpi_btl::PayloadPlace;
 use std::io;
 
-/// A fault in the bytes of a connection.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// The network (or a relay) damaged or swallowed something.
-    Damaged(&'static str),
-    /// The peer wrote what makes no sense.
-    Hostile(&'static str),
-}
+/// Bytes that are read behind a placed message: the beginning of the next frame, by which that is placed, and little of its payload.
+const TAIL: usize = 512;
 
 /// See the module's head.
 pub struct Inbound {
@@ -29,6 +29,11 @@ pub struct Inbound {
     /// Size of the buffer at first, and of the largest message.
     first: usize,
     largest: usize,
+    /// Messages of this length and longer may have a place; 0: none has.
+    places_from: usize,
+    /// Of the frame at this position it was asked.
+    asked: Option<u64>,
+    placing: Option<Placing>,
 }
 
 /// A frame that is whole, at the front of the buffer.
@@ -60,7 +65,22 @@ fn bytes_of(words: &[u64]) -> &[u8] {
 impl Inbound {
     pub fn new(first: usize, largest: usize) -> Inbound {
         let first = first.max(2 * HEADER).next_multiple_of(8);
-        Inbound { bytes: Box::default(), start: 0, end: 0, position: 0, first, largest }
+        Inbound {
+            bytes: Box::default(),
+            start: 0,
+            end: 0,
+            position: 0,
+            first,
+            largest,
+            places_from: 0,
+            asked: None,
+            placing: None,
+        }
+    }
+
+    /// Lets messages of `len` bytes and longer have a place, from now on.
+    pub fn place_from(&mut self, len: usize) {
+        self.places_from = len;
     }
 
     pub fn position(&self) -> u64 {
@@ -70,6 +90,7 @@ impl Inbound {
     /// Forgets what a lost connection has brought of an unfinished frame.
     pub fn forget(&mut self) {
         (self.start, self.end) = (0, 0);
+        (self.asked, self.placing) = (None, None);
     }
 
     /// Gives the memory back, with what is in it. The next connection gets some again.
@@ -89,22 +110,30 @@ impl Inbound {
 
     /// Lets `read` fill the free part of the buffer, and returns the result of `read`.
     pub fn fill(&mut self, read: impl FnOnce(&mut [u8]) -> io::Result<usize>) -> io::Result<usize> {
-        self.make_room();
+        let most = self.make_room().max(self.first);
         // SAFETY: the words are as many initialised bytes, and borrowed alone.
         let all = unsafe {
             core::slice::from_raw_parts_mut(self.bytes.as_mut_ptr().cast::<u8>(), self.bytes.len() * 8)
         };
-        let n = read(&mut all[self.end..])?;
+        let until = all.len().min(self.end + most);
+        let n = read(&mut all[self.end..until])?;
         self.end += n;
         Ok(n)
     }
 
-    /// Room behind the end for the rest of the frame that has begun, at least.
-    fn make_room(&mut self) {
+    /// Makes room behind the end for the rest of the frame that has begun, at least; answers how much that is.
+    fn make_room(&mut self) -> usize {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
         }
-        let (have, want) = (self.end - self.start, self.wanted());
+        let want = self.wanted();
+        self.reserve(want);
+        want - (self.end - self.start)
+    }
+
+    /// Has room for so many bytes from the start on.
+    fn reserve(&mut self, want: usize) {
+        let have = self.end - self.start;
         let size = self.bytes.len() * 8;
         if want > size || size == 0 {
             let mut larger: Box<[u64]> = vec![0; (2 * want).max(self.first).div_ceil(8)].into();
@@ -128,6 +157,7 @@ impl Inbound {
         let bytes = &self.slice()[self.start..self.end];
         let header = bytes.first_chunk().and_then(|h| Header::decode(h).ok());
         let len = header.map_or(0, |h| h.len as usize).min(self.largest);
+        let len = if header.is_some_and(|h| self.may_place(&h)) { len.min(UPPER) } else { len };
         room(len).max(bytes.len() + 1)
     }
 
@@ -142,6 +172,12 @@ impl Inbound {
         };
         self.check(&header)?;
         let len = header.len as usize;
+        if let Some(placing) = &self.placing {
+            return placing.finished(&header, &bytes[HEADER..]).map(|done| {
+                let message = &bytes[HEADER..HEADER + placing.header()];
+                done.then_some(Arrived { header, message })
+            });
+        }
         if header.kind.is_in_stream() && bytes.len() < room(len) {
             return if self.ends_in_question(bytes, &header) {
                 Err(Fault::Damaged("a message whose end is missing"))
@@ -172,13 +208,112 @@ impl Inbound {
         }
         match header.kind {
             Kind::Ack => Ok(()),
-            Kind::Message | Kind::Request | Kind::Reply | Kind::Question | Kind::Bye | Kind::Part
+            Kind::Message
+            | Kind::Awaited
+            | Kind::Request
+            | Kind::Reply
+            | Kind::Question
+            | Kind::Bye
+            | Kind::Part
                 if header.position == self.position =>
             {
                 Ok(())
             }
             _ => Err(Fault::Damaged("a frame that does not follow the one before it")),
         }
+    }
+
+    /// Whether the message of a frame may have a place.
+    fn may_place(&self, header: &Header) -> bool {
+        let long = self.places_from > 0 && header.len as usize >= self.places_from;
+        long && header.kind.is_plain() && self.asked != Some(self.position)
+    }
+
+    /// The frame at the front, if its message has begun and it is worth asking for its place, which is done once.
+    pub fn asks_for_place(&mut self) -> Option<Header> {
+        let bytes = &self.slice()[self.start..self.end];
+        if self.places_from == 0 || self.placing.is_some() || bytes.len() < HEADER + UPPER {
+            return None;
+        }
+        let header = bytes.first_chunk().and_then(|head| Header::decode(head).ok())?;
+        let worth = room(header.len as usize) >= bytes.len() + UPPER;
+        if !worth || !self.may_place(&header) || self.check(&header).is_err() {
+            return None;
+        }
+        self.asked = Some(self.position);
+        Some(header)
+    }
+
+    /// The header of the frame whose payload is being placed.
+    pub fn placed_header(&self) -> Option<Header> {
+        self.placing.as_ref()?;
+        self.slice()[self.start..self.end].first_chunk().and_then(|head| Header::decode(head).ok())
+    }
+
+    /// The rest of the message at the front goes to this place; bytes that are here are copied.
+    ///
+    /// # Safety
+    /// The place is good, as `oxmpi_btl::Entered::place_of` says, until [`Inbound::place_again`] says so anew.
+    pub unsafe fn place(&mut self, header: &Header, place: PayloadPlace) {
+        let mut placing = Placing::new(header, place);
+        let from = self.start + HEADER + placing.header();
+        // SAFETY: the caller's promise; the frame is not whole, so this is a part of its payload.
+        unsafe { placing.copy(&self.slice()[from..self.end]) };
+        self.end = from;
+        self.placing = Some(placing);
+    }
+
+    /// Lets `read` fill the rest of the place, and a little of the buffer behind it, and returns the result of `read`. Bytes that have no place any more are dropped.
+    ///
+    /// # Safety
+    /// The place is good ([`Inbound::place_again`]).
+    pub unsafe fn fill_place(
+        &mut self,
+        read: impl FnOnce(&mut [u8], &mut [u8]) -> io::Result<usize>,
+    ) -> io::Result<usize> {
+        self.reserve(self.end - self.start + TAIL);
+        let Some(placing) = &mut self.placing else { return Ok(0) };
+        // SAFETY: the words are as many initialised bytes, and borrowed alone.
+        let all = unsafe {
+            core::slice::from_raw_parts_mut(self.bytes.as_mut_ptr().cast::<u8>(), self.bytes.len() * 8)
+        };
+        let (rest, free) = (placing.rest(), &mut all[self.end..]);
+        // SAFETY: the caller's promise.
+        if let Some(missing) = unsafe { placing.missing() } {
+            let n = read(missing, &mut free[..TAIL])?;
+            placing.add(n.min(rest), &[]);
+            self.end += n - n.min(rest);
+            return Ok(n);
+        }
+        if rest == 0 {
+            let n = read(&mut [], &mut free[..TAIL])?;
+            self.end += n;
+            return Ok(n);
+        }
+        let most = rest.min(free.len());
+        let n = read(&mut [], &mut free[..most])?;
+        placing.add(n, &free[..n]);
+        Ok(n)
+    }
+
+    /// The place of the message at the front, asked for again; `None`: it goes nowhere.
+    ///
+    /// # Safety
+    /// As [`Inbound::place`].
+    pub unsafe fn place_again(&mut self, place: Option<PayloadPlace>) {
+        if let Some(placing) = &mut self.placing {
+            placing.be_at(place);
+        }
+    }
+
+    /// Whether the message at the front is being placed.
+    pub fn is_placing(&self) -> bool {
+        self.placing.is_some()
+    }
+
+    /// The place of the message at the front; `None`: it goes, or has gone, nowhere.
+    pub fn place_of_front(&self) -> Option<PayloadPlace> {
+        self.placing.as_ref()?.place()
     }
 
     /// The frame at the front has been dealt with. To be called before its message is handed up: it comes once.
@@ -188,10 +323,18 @@ impl Inbound {
         }
     }
 
-    /// Lends the buffer, with the whole frame at its front, until [`Inbound::take_back`].
+    /// Lends the buffer, with the whole frame at its front, until [`Inbound::take_back`]. Of a message that was placed the buffer has the header.
     #[inline]
     pub fn lend(&mut self, header: &Header) -> Lent {
-        Lent { bytes: take(&mut self.bytes), at: self.start + HEADER, len: header.len as usize }
+        let len = self.placing.as_ref().map_or(header.len as usize, Placing::header);
+        Lent { bytes: take(&mut self.bytes), at: self.start + HEADER, len }
+    }
+
+    /// Lends the buffer with the beginning of a frame that is not whole.
+    pub fn lend_beginning(&mut self) -> Lent {
+        let at = self.start + HEADER;
+        let len = self.placing.as_ref().map_or(self.end - at, Placing::header);
+        Lent { bytes: take(&mut self.bytes), at, len }
     }
 
     /// The buffer is back.
@@ -202,6 +345,10 @@ impl Inbound {
 
     /// Goes on behind the frame at the front.
     pub fn pass(&mut self, header: &Header) {
+        if let Some(placing) = self.placing.take() {
+            self.start += placing.kept();
+            return;
+        }
         self.start += if header.kind.is_in_stream() { room(header.len as usize) } else { HEADER };
     }
 }
@@ -301,7 +448,7 @@ mod tests {
             let mut all = Vec::new();
             for (bytes, head, small) in blocks {
                 let mut head = head;
-                head[4] %= 8;
+                head[4] %= 9;
                 if small {
                     head[2..4].fill(0);
                     head[6..16].fill(0);

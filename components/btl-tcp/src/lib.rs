@@ -13,12 +13,14 @@ mod context;
 mod courier;
 mod door;
 mod endpoint;
+mod fault;
 mod frame;
 mod gathered;
 mod hello;
 mod in_force;
 mod inbound;
 mod interfaces;
+mod kept;
 mod links;
 mod lobby;
 mod messages;
@@ -27,6 +29,9 @@ mod outbound;
 mod params;
 mod parting;
 mod peer;
+mod placed;
+#[cfg(all(test, not(loom)))]
+mod placed_tests;
 mod progress;
 mod proof;
 mod rail;
@@ -37,6 +42,7 @@ mod streams;
 mod sys;
 mod turn;
 mod visit;
+mod watch;
 
 /// For fuzzing: bytes from outside go in, and whatever they are, an answer comes out.
 #[doc(hidden)]

@@ -47,7 +47,10 @@ impl Tcp {
         if s.out.unsent() > 0 {
             s.wrote = Some(Instant::now());
         }
-        let flushed = s.out.flush(|bytes| sys::write(fd, bytes));
+        let flushed = s.out.flush(|pieces| match pieces {
+            [piece] => sys::write(fd, piece),
+            _ => sys::write_pieces(fd, pieces),
+        });
         let wants = if matches!(flushed, Ok(false)) { Interest::Both } else { Interest::Read };
         let changed = replace(&mut s.interest, wants) != wants;
         let unheard = changed && cx.poller.change(fd, token, wants).is_err();
@@ -73,7 +76,9 @@ impl Tcp {
         self.disconnect(cx, slot, Link::Shut);
         let s = &mut cx.streams[slot];
         s.inn.release();
+        let kept = s.out.give_up();
         s.out.release();
+        cx.released.extend(kept.map(|done| (done, Status::PEER_FAILED)));
         cx.streams.free(slot);
     }
 

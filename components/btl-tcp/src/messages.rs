@@ -13,7 +13,7 @@ use crate::rail::Tcp;
 use crate::stream::Link;
 use crate::streams::StreamName;
 use core::time::Duration;
-use oxmpi_btl::Message;
+use oxmpi_btl::{Completion, Message};
 use oxmpi_mca::Status;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
@@ -76,6 +76,31 @@ impl Tcp {
         }
         self.flush_soon(cx, slot);
         Status::OK
+    }
+
+    /// Puts a message on a stream whose payload is kept where it lies until it is acknowledged, which `done` tells behind PENDING.
+    pub(crate) fn push_kept(
+        &self,
+        cx: &mut Context,
+        slot: usize,
+        msg: &Message<'_>,
+        done: Completion,
+    ) -> Status {
+        if !cx.streams[slot].is_up() {
+            return self.wants_connection(cx, slot);
+        }
+        cx.take_back(slot);
+        if cx.streams[slot].out.unsent() > 0 {
+            self.flush(cx, slot);
+        }
+        let s = &mut cx.streams[slot];
+        let at = s.at();
+        if s.out.unsent() > 0 || !s.out.push_kept(msg, at, done) {
+            return Status::NO_RESOURCE;
+        }
+        s.told = at;
+        self.flush(cx, slot);
+        Status::PENDING
     }
 
     /// Has what waits on a stream wait for company, if there is likely to be some; false: it is to go now. `joins`: others wait already.

@@ -3,13 +3,14 @@
 use crate::context::Context;
 use crate::endpoint::{Lane, TcpEndpoint};
 use crate::frame::Kind;
+use crate::kept::KEPT_FROM;
 use crate::rail::Tcp;
 use crate::service::Service;
 use crate::turn::InTurn;
 use core::sync::atomic::Ordering;
 use oxmpi_btl::{
-    Btl, BtlAttrs, BtlPartner, BtlService, BtlServiceSleep, BtlSleep, Contexts, Entered, Message, Peer,
-    ProcInfo, WaitSet,
+    Btl, BtlAttrs, BtlKeeps, BtlPartner, BtlPlaces, BtlService, BtlServiceSleep, BtlSleep, Completion,
+    Contexts, Entered, Message, Peer, Placer, ProcInfo, WaitSet,
 };
 use oxmpi_mca::Status;
 
@@ -99,6 +100,33 @@ impl BtlPartner for Tcp {
     }
 }
 
+/// Long messages are sent from where they lie (`kept.rs`); the copy of a short one costs less than its acknowledgement.
+impl BtlKeeps for Tcp {
+    fn send_kept(
+        &self,
+        at: &mut Entered<'_, Context>,
+        to: &Peer<Self>,
+        msg: &Message<'_>,
+        done: Completion,
+    ) -> Status {
+        if msg.total_len() > self.settings.max_send_size {
+            return Status::BAD_PARAM;
+        }
+        match self.plain(at, to) {
+            Ok(slot) if msg.total_len() < KEPT_FROM => self.push(at, slot, Kind::Message, msg, false),
+            Ok(slot) => self.push_kept(at, slot, msg, done),
+            Err(status) => status,
+        }
+    }
+}
+
+/// Long messages are read to their place (`placed.rs`).
+impl BtlPlaces for Tcp {
+    fn place_by(&self, tag: u8, placer: Placer) -> Status {
+        self.placers.add(tag, placer)
+    }
+}
+
 /// The set's descriptor wakes a sleeper, for connections, timers and the lobby, too.
 impl BtlSleep for Tcp {
     fn arm(&self, at: &mut Entered<'_, Context>, set: &mut WaitSet) -> Status {
@@ -113,6 +141,7 @@ impl BtlService for Tcp {
     /// All contexts part together.
     fn finalize_serving(&self, all: &mut Contexts<'_, Context>, service: &mut Entered<'_, Service>) {
         self.courier.end(&self.host);
+        self.watch.end(&self.host);
         self.part(|each| {
             (0..all.count()).for_each(|number| each(&mut all.enter(number)));
             each(service.context());

@@ -1,19 +1,29 @@
 //! The sending half of a stream: frames are put into the ring whole, go out as the socket takes them, and stay until the peer
 //! acknowledges them.
 //!
-//! Positions: `ring.begin() <= sent <= ring.end()`. Bytes before `begin` are acknowledged, bytes before `sent` went
+//! Positions are those of the stream: `begin <= sent <= end`. Bytes before `begin` are acknowledged, bytes before `sent` went
 //! out on the present connection. On a new connection the peer tells the position that it has received up to, and `sent` goes back to it ([`Outbound::resume`]).
 //! Frames about the connection go out between frames of the ring, never inside of one: `edge` is the end of the frame in
 //! which `sent` lies. They are not kept: each says how things stand, and a later one says it better.
+//!
+//! Frames whose payload is kept by reference (`kept.rs`) stand between those of the ring, in which they take no place: the ring counts its own bytes.
 
 use crate::check;
 use crate::frame::{HEADER, Header, Kind, room};
+use crate::kept::KeptFrames;
 use crate::ring::Ring;
-use oxmpi_btl::Message;
-use std::io;
+use oxmpi_btl::{Completion, Message};
+use std::io::{self, IoSlice};
 
-pub struct Outbound {
+pub struct Outbound<D = Completion> {
     ring: Ring,
+    kept: KeptFrames<D>,
+    /// Completions of those that were acknowledged.
+    released: Vec<D>,
+    begin: u64,
+    end: u64,
+    /// Bytes between `begin` and `end` at most.
+    limit: u64,
     sent: u64,
     edge: u64,
     /// Frames about the connection that wait to go out, and how much of them went.
@@ -27,22 +37,50 @@ pub struct Outbound {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadAck;
 
-impl Outbound {
-    pub fn new(limit: usize, summed: bool) -> Outbound {
-        Outbound { ring: Ring::new(limit), sent: 0, edge: 0, notes: Vec::new(), noted: 0, summed }
+impl<D> Outbound<D> {
+    pub fn new(limit: usize, summed: bool) -> Outbound<D> {
+        Outbound {
+            ring: Ring::new(limit),
+            kept: KeptFrames::default(),
+            released: Vec::new(),
+            begin: 0,
+            end: 0,
+            limit: limit as u64,
+            sent: 0,
+            edge: 0,
+            notes: Vec::new(),
+            noted: 0,
+            summed,
+        }
     }
 
     /// Bytes that no socket has taken yet.
     pub fn unsent(&self) -> u64 {
-        self.ring.end() - self.sent + (self.notes.len() - self.noted) as u64
+        self.end - self.sent + (self.notes.len() - self.noted) as u64
     }
     /// Nothing waits for an acknowledgement.
     pub fn is_settled(&self) -> bool {
-        self.ring.begin() == self.ring.end()
+        self.begin == self.end
     }
     /// Up to here the peer has everything.
     pub fn settled_to(&self) -> u64 {
-        self.ring.begin()
+        self.begin
+    }
+
+    /// Completions of the messages by [`Outbound::push_kept`] that were acknowledged since the last call.
+    pub fn released(&mut self) -> impl Iterator<Item = D> + '_ {
+        self.released.drain(..)
+    }
+
+    /// Forgets everything, since nothing is sent any more; gives the completions of what was kept.
+    pub fn give_up(&mut self) -> impl Iterator<Item = D> + use<D> {
+        let mut all = core::mem::take(&mut self.released);
+        self.ring.drop_to(self.ring.end());
+        self.kept.drop_to(self.end, |done| all.push(done));
+        (self.begin, self.sent, self.edge) = (self.end, self.end, self.end);
+        self.notes.clear();
+        self.noted = 0;
+        all.into_iter()
     }
 
     /// Gives the memory back, if nothing is in it that waits for an acknowledgement.
@@ -62,10 +100,22 @@ impl Outbound {
         self.ring.write(HEADER, header);
         self.write_payload(msg, HEADER + header.len());
         let sum = self.summed.then(|| self.sum_of(total));
-        let position = self.ring.end();
+        let position = self.end;
         let frame = Header { len: total as u32, kind, tag: msg.tag(), sum, position, acked };
         self.ring.write(0, &frame.encode());
         self.ring.add(room(total));
+        self.end += room(total) as u64;
+        true
+    }
+
+    /// Puts a message behind all others whose payload stays where it lies until `done` is told; false: no room.
+    pub fn push_kept(&mut self, msg: &Message<'_>, acked: u64, done: D) -> bool {
+        let room = room(msg.total_len()) as u64;
+        if self.end - self.begin + room > self.limit {
+            return false;
+        }
+        self.kept.push(self.end, msg, acked, self.summed, done);
+        self.end += room;
         true
     }
 
@@ -103,7 +153,7 @@ impl Outbound {
 
     /// Has a frame about the connection sent.
     pub fn note(&mut self, kind: Kind, acked: u64) {
-        let position = self.ring.end();
+        let position = self.end;
         let header = Header { len: 0, kind, tag: 0, sum: None, position, acked };
         // One that nobody has begun to send is replaced: a reader that is slow does not make them pile up.
         if self.notes.len() - self.noted >= 8 * HEADER {
@@ -113,11 +163,11 @@ impl Outbound {
     }
 
     /// Sends what is there, as far as `write` takes it (0: it takes nothing now). False: something is left.
-    pub fn flush(&mut self, mut write: impl FnMut(&[u8]) -> io::Result<usize>) -> io::Result<bool> {
+    pub fn flush(&mut self, mut write: impl FnMut(&[IoSlice<'_>]) -> io::Result<usize>) -> io::Result<bool> {
         loop {
             let between = self.sent == self.edge || self.noted > 0;
             if !self.notes.is_empty() && between {
-                let n = write(&self.notes[self.noted..])?;
+                let n = write(&[IoSlice::new(&self.notes[self.noted..])])?;
                 self.noted += n;
                 if self.noted == self.notes.len() {
                     self.notes.clear();
@@ -126,13 +176,18 @@ impl Outbound {
                     return Ok(false);
                 }
             }
-            let until = if self.notes.is_empty() { self.ring.end() } else { self.edge };
+            let until = if self.notes.is_empty() { self.end } else { self.edge };
             if self.sent == until {
                 return Ok(true);
             }
-            let piece = self.ring.piece(self.sent, until);
-            let n = write(piece)?;
-            let whole = n == piece.len();
+            let (n, len) = match self.kept.pieces(self.sent) {
+                Some(pieces) => (write(&pieces)?, pieces.iter().map(|piece| piece.len()).sum()),
+                None => {
+                    let piece = self.piece(until);
+                    (write(&[IoSlice::new(piece)])?, piece.len())
+                }
+            };
+            let whole = n == len;
             self.went(n);
             if !whole {
                 return Ok(false);
@@ -142,46 +197,66 @@ impl Outbound {
 
     /// The bytes of messages that go out next, as far as they lie in one piece; empty where frames about the connection go before them.
     pub fn next_piece(&self) -> &[u8] {
-        if self.notes.is_empty() { self.ring.piece(self.sent, self.ring.end()) } else { &[] }
+        let from_ring = self.notes.is_empty() && self.kept.pieces(self.sent).is_none();
+        if from_ring { self.piece(self.end) } else { &[] }
+    }
+
+    /// The bytes of the ring that go out next, as far as they lie in one piece, but not beyond `until`.
+    fn piece(&self, until: u64) -> &[u8] {
+        let until = self.kept.next(self.sent).map_or(until, |kept| kept.min(until));
+        self.ring.piece(self.kept.in_ring(self.sent), self.kept.in_ring(until))
+    }
+
+    /// Bytes of the frame that begins at `at`.
+    fn room_at(&self, at: u64) -> u64 {
+        let in_ring = || room(self.ring.len_at(self.kept.in_ring(at))) as u64;
+        self.kept.room_at(at).unwrap_or_else(in_ring)
     }
 
     /// As many of the bytes of messages that go out next went.
     pub fn went(&mut self, bytes: usize) {
         self.sent += bytes as u64;
         while self.edge < self.sent {
-            self.edge += room(self.ring.len_at(self.edge)) as u64;
+            self.edge += self.room_at(self.edge);
         }
     }
 
     /// The peer has everything before `to`.
     pub fn acknowledge(&mut self, to: u64) -> Result<(), BadAck> {
-        if to <= self.ring.begin() {
+        if to <= self.begin {
             return Ok(()); // An old one: they overtake each other where frames are sent again.
         }
         if to > self.sent {
             return Err(BadAck);
         }
         self.check_edge(to)?;
-        self.ring.drop_to(to);
+        self.drop_to(to);
         Ok(())
+    }
+
+    /// Forgets everything before `to`, where a frame begins.
+    fn drop_to(&mut self, to: u64) {
+        self.ring.drop_to(self.kept.in_ring(to));
+        self.kept.drop_to(to, |done| self.released.push(done));
+        self.begin = to;
     }
 
     /// Whether a frame begins at `to`.
     fn check_edge(&self, to: u64) -> Result<(), BadAck> {
-        let mut at = self.ring.begin();
+        let mut at = self.begin;
         while at < to {
-            at += room(self.ring.len_at(at)) as u64;
+            at += self.room_at(at);
         }
         if at == to { Ok(()) } else { Err(BadAck) }
     }
 
     /// A new connection, on which the peer wants everything from `from` on.
     pub fn resume(&mut self, from: u64) -> Result<(), BadAck> {
-        if from < self.ring.begin() || from > self.ring.end() {
+        if from < self.begin || from > self.end {
             return Err(BadAck);
         }
         self.check_edge(from)?;
-        self.ring.drop_to(from);
+        self.drop_to(from);
         (self.sent, self.edge) = (from, from);
         self.notes.clear();
         self.noted = 0;
@@ -195,7 +270,7 @@ mod tests {
     use oxmpi_btl::SendDesc;
     use proptest::prelude::*;
 
-    fn push(out: &mut Outbound, bytes: &[u8]) -> bool {
+    fn push(out: &mut Outbound<usize>, bytes: &[u8]) -> bool {
         let (header, payload) = bytes.split_at(bytes.len().min(5));
         let desc = SendDesc {
             tag: 3,
@@ -208,6 +283,32 @@ mod tests {
         };
         // SAFETY: `Message` is a transparent wrapper of the descriptor, which outlives the call.
         out.push(Kind::Message, unsafe { &*(&raw const desc).cast::<Message<'_>>() }, 0)
+    }
+
+    /// As many bytes as a wire has room for.
+    fn put(wire: &mut Vec<u8>, room: usize, pieces: &[IoSlice<'_>]) -> usize {
+        let mut n = 0;
+        for piece in pieces {
+            let len = piece.len().min(room - n);
+            wire.extend_from_slice(&piece[..len]);
+            n += len;
+        }
+        n
+    }
+
+    /// Pushes a message whose payload is kept, behind a header of 5 bytes.
+    fn keep(out: &mut Outbound<usize>, payload: &[u8], number: usize) -> bool {
+        let desc = SendDesc {
+            tag: 3,
+            hdr_len: 5,
+            hdr: [7u8; 5].as_ptr(),
+            payload: payload.as_ptr(),
+            len: payload.len() as u64,
+            pack: None,
+            pack_ctx: core::ptr::null_mut(),
+        };
+        // SAFETY: as in `push`; the tests keep the payload.
+        out.push_kept(unsafe { &*(&raw const desc).cast::<Message<'_>>() }, 0, number)
     }
 
     /// Takes frames off a wire as a receiver does; what is left is the beginning of one.
@@ -230,6 +331,7 @@ mod tests {
     #[derive(Clone, Debug)]
     enum Step {
         Push(usize),
+        Keep(usize),
         Write(usize),
         Note,
         Ack,
@@ -239,6 +341,7 @@ mod tests {
     fn steps() -> impl Strategy<Value = Vec<Step>> {
         let step = prop_oneof![
             6 => (0..3000usize).prop_map(Step::Push),
+            3 => (0..5000usize).prop_map(Step::Keep),
             6 => (0..4000usize).prop_map(Step::Write),
             2 => Just(Step::Note),
             2 => Just(Step::Ack),
@@ -253,6 +356,9 @@ mod tests {
         fn replay_loses_and_doubles_nothing(steps in steps()) {
             let mut out = Outbound::new(16 << 10, true);
             let (mut wire, mut at, mut got, mut pushed) = (Vec::new(), 0u64, Vec::new(), Vec::new());
+            // Messages whose payload was kept, and how many were released: payload that was is overwritten.
+            let mut kept: Vec<(usize, Vec<u8>)> = Vec::new();
+            let mut released = 0;
             for step in steps {
                 match step {
                     Step::Push(len) => {
@@ -261,12 +367,20 @@ mod tests {
                             pushed.push(bytes);
                         }
                     }
+                    Step::Keep(len) => {
+                        let bytes: Vec<u8> = (0..len).map(|i| (i * 11 + pushed.len()) as u8).collect();
+                        kept.push((pushed.len(), bytes.clone()));
+                        if keep(&mut out, &kept.last().expect("just pushed").1, pushed.len()) {
+                            pushed.push([&[7; 5], &bytes[..]].concat());
+                        } else {
+                            kept.pop();
+                        }
+                    }
                     Step::Write(most) => {
                         let mut left = most;
-                        out.flush(|bytes| {
-                            let n = bytes.len().min(left);
+                        out.flush(|pieces| {
+                            let n = put(&mut wire, left, pieces);
                             left -= n;
-                            wire.extend_from_slice(&bytes[..n]);
                             Ok(n)
                         }).expect("this socket never fails");
                         take(&mut wire, &mut at, &mut got);
@@ -279,13 +393,43 @@ mod tests {
                     }
                 }
                 prop_assert_eq!(&got[..], &pushed[..got.len()]);
+                for number in out.released() {
+                    prop_assert!(number < got.len(), "it has come");
+                    prop_assert_eq!(kept[released].0, number);
+                    kept[released].1.fill(0xee);
+                    released += 1;
+                }
             }
-            out.flush(|bytes| { wire.extend_from_slice(bytes); Ok(bytes.len()) }).expect("as above");
+            out.flush(|pieces| Ok(put(&mut wire, usize::MAX, pieces))).expect("as above");
             take(&mut wire, &mut at, &mut got);
             prop_assert_eq!(got, pushed);
             prop_assert_eq!(out.acknowledge(at), Ok(()));
+            prop_assert_eq!(out.released().count(), kept.len() - released, "each is released once");
             prop_assert!(out.is_settled() && out.unsent() == 0);
         }
+    }
+
+    /// Behind a lost peer the payload is given back, and nothing of it goes out any more.
+    #[test]
+    fn what_is_kept_is_given_back_where_the_peer_is_lost() {
+        let (mut out, payload) = (Outbound::new(64 << 10, true), vec![3; 20_000]);
+        assert!(push(&mut out, &[1; 40]) && keep(&mut out, &payload, 1) && keep(&mut out, &payload, 2));
+        let mut wire = Vec::new();
+        assert_eq!(out.flush(|pieces| Ok(put(&mut wire, 10_000, pieces))).map_err(|e| e.kind()), Ok(false));
+        assert_eq!(out.give_up().collect::<Vec<_>>(), [1, 2]);
+        assert!(out.is_settled() && out.unsent() == 0 && out.next_piece().is_empty());
+        assert_eq!(out.flush(|_| panic!("nothing is left")).map_err(|e| e.kind()), Ok(true));
+    }
+
+    /// As many bytes as the window has may be without an acknowledgement.
+    #[test]
+    fn the_window_bounds_what_is_kept() {
+        let (mut out, payload) = (Outbound::new(64 << 10, false), vec![3; 30_000]);
+        assert!(keep(&mut out, &payload, 1) && keep(&mut out, &payload, 2) && !keep(&mut out, &payload, 3));
+        assert_eq!(out.flush(|p| Ok(put(&mut Vec::new(), usize::MAX, p))).map_err(|e| e.kind()), Ok(true));
+        assert_eq!(out.acknowledge(room(30_005) as u64), Ok(()));
+        assert_eq!(out.released().collect::<Vec<_>>(), [1]);
+        assert!(keep(&mut out, &payload, 3));
     }
 
     #[test]
@@ -293,7 +437,8 @@ mod tests {
         let mut out = Outbound::new(16 << 10, false);
         assert!(push(&mut out, &[1; 40]) && push(&mut out, &[2; 40]));
         assert_eq!(out.acknowledge(72), Err(BadAck), "nothing went out");
-        assert_eq!(out.flush(|b| Ok(b.len())).map_err(|e| e.kind()), Ok(true));
+        let all = |pieces: &[IoSlice<'_>]| Ok(pieces.iter().map(|piece| piece.len()).sum());
+        assert_eq!(out.flush(all).map_err(|e| e.kind()), Ok(true));
         assert_eq!(out.acknowledge(71), Err(BadAck), "inside of a frame");
         assert_eq!(out.acknowledge(145), Err(BadAck), "behind the end");
         assert_eq!(out.acknowledge(72), Ok(()));

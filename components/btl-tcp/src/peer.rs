@@ -18,6 +18,8 @@ pub struct Core {
     /// Where it is; not known as long as only it has called.
     pub route: OnceLock<Route>,
     pub loss: Loss,
+    /// The host has said that it failed.
+    pub failed: AtomicBool,
     /// It has said good-bye.
     pub gone: AtomicBool,
     /// It is of another job, and nobody here knows it any more.
@@ -40,6 +42,7 @@ impl Core {
             first,
             route: OnceLock::new(),
             loss: Loss::default(),
+            failed: AtomicBool::new(false),
             gone: AtomicBool::new(false),
             parted: AtomicBool::new(false),
             way: AtomicUsize::new(0),
@@ -53,9 +56,14 @@ impl Core {
         self.route.get().map_or(1, |route| route.addresses.len())
     }
 
+    /// It was given up, here or by the host.
+    pub fn is_lost(&self) -> bool {
+        self.loss.is_declared() || self.failed.load(Ordering::Acquire)
+    }
+
     /// It has said good-bye, or was given up: nothing goes to it any more.
     pub fn is_over(&self) -> bool {
-        self.loss.is_declared() || self.gone.load(Ordering::Acquire)
+        self.is_lost() || self.gone.load(Ordering::Acquire)
     }
 }
 
@@ -81,6 +89,11 @@ pub struct Peers {
 const FEW: usize = 64;
 
 impl Peers {
+    /// The process that has this index now, if it was met.
+    pub fn find(&self, proc: u32) -> Option<Arc<Core>> {
+        self.own.get(&proc).cloned().or_else(|| self.others.get(&proc)?.upgrade())
+    }
+
     /// The process with this index and name; made with its number by `make` if it is new. `stays`: it is of the own job.
     pub fn core_of(
         &mut self,

@@ -2,9 +2,10 @@
 
 use crate::context::{BELL, Context, LOBBY, PATIENCE, TIMER};
 use crate::door::Admission;
+use crate::fault::Fault;
 use crate::frame::{Header, Kind};
 use crate::hello::{Refusal, Welcome};
-use crate::inbound::Fault;
+use crate::placed::PLACED_FROM;
 use crate::proof::ProofContext;
 use crate::rail::Tcp;
 use crate::stream::{Link, Stream};
@@ -46,7 +47,11 @@ impl Tcp {
         while let Some(&slot) = cx.gathering.last() {
             self.flush(cx, slot);
         }
-        let handled = self.turn_inside(at);
+        let mut handled = self.turn_inside(at);
+        while let Some((done, status)) = at.context().released.pop() {
+            handled += 1;
+            at.tell_end(done, status);
+        }
         let cx = at.context();
         while let Some(slot) = cx.next_late() {
             self.flush(cx, slot);
@@ -117,7 +122,7 @@ impl Tcp {
         if let Some(end) = end {
             self.ended(cx, slot, end);
             handled += 1;
-        } else if s.at() - s.told >= s.tell_after {
+        } else if s.at() - s.told >= s.tell_after || s.awaited && s.at() > s.told {
             self.tell(cx, slot);
         }
         handled
@@ -127,7 +132,7 @@ impl Tcp {
     fn tell(&self, cx: &mut Context, slot: usize) {
         let s = &mut cx.streams[slot];
         s.note(Kind::Ack);
-        s.told = s.at();
+        (s.told, s.awaited) = (s.at(), false);
         self.flush_soon(cx, slot);
     }
 
@@ -144,15 +149,21 @@ impl Tcp {
                 Taken::All if handled >= BATCH => break,
                 Taken::All => {}
             }
+            self.find_place(at, slot);
             let s = &mut at.context().streams[slot];
             let Link::Up(fd) = &s.link else { break };
             let (mut room, mut over) = (0, false);
-            let got = s.inn.fill(|into| {
-                room = into.len();
-                let got = sys::read(fd, into)?;
+            let mut read = |first: &mut [u8], second: &mut [u8]| {
+                room = first.len() + second.len();
+                let got = sys::read_two(fd, first, second)?;
                 over = got == Got::End;
                 Ok(if let Got::Bytes(n) = got { n } else { 0 })
-            });
+            };
+            let got = match s.inn.is_placing() {
+                // SAFETY: the place was just asked for, and nobody of the host has been called since.
+                true => unsafe { s.inn.fill_place(read) },
+                false => s.inn.fill(|into| read(&mut [], into)),
+            };
             match got {
                 Ok(_) if over => return (handled, Some(End::Broken("the peer's side was closed".into()))),
                 Ok(0) if s.broken => {
@@ -178,6 +189,31 @@ impl Tcp {
         (handled, None)
     }
 
+    /// Asks for the place of the message that has begun in a stream's buffer, if it is long, or again if it has one.
+    fn find_place(&self, at: &mut impl InTurn, slot: usize) {
+        if self.placers.is_empty() {
+            return;
+        }
+        let s = &mut at.context().streams[slot];
+        s.inn.place_from(if s.asks() || s.answers() { 0 } else { PLACED_FROM });
+        let again = s.inn.is_placing();
+        let header = if again { s.inn.placed_header() } else { s.inn.asks_for_place() };
+        let Some(header) = header else { return };
+        let (proc, lent) = (s.core.proc, s.inn.lend_beginning());
+        let start = Arrival { proc, tag: header.tag, bytes: lent.message().into(), link: 0 };
+        let placer = self.placers.of(header.tag);
+        let place = placer.and_then(|placer| at.place_of(&placer, &start, header.len.into()));
+        let inn = &mut at.context().streams[slot].inn;
+        inn.take_back(lent);
+        if again {
+            // SAFETY: the layer has just named the place, and is not called again before it is written.
+            unsafe { inn.place_again(place) };
+        } else if let Some(place) = place {
+            // SAFETY: as above.
+            unsafe { inn.place(&header, place) };
+        }
+    }
+
     fn take_frames(&self, at: &mut impl InTurn, slot: usize, handled: &mut i32) -> Taken {
         loop {
             let cx = at.context();
@@ -188,7 +224,10 @@ impl Tcp {
                 Err(Fault::Damaged(why)) => return Taken::End(End::Broken(why.into())),
                 Err(Fault::Hostile(why)) => return Taken::End(End::Hostile(why)),
             };
-            if s.out.acknowledge(header.acked).is_err() {
+            let acknowledged = s.out.acknowledge(header.acked);
+            cx.take_released(slot);
+            let s = &mut cx.streams[slot];
+            if acknowledged.is_err() {
                 return Taken::End(End::Hostile("an acknowledgement of what was never sent"));
             }
             let mut stops = false;
@@ -202,7 +241,8 @@ impl Tcp {
                         return Taken::End(End::Parted);
                     }
                 }
-                Kind::Message | Kind::Request | Kind::Reply => {
+                Kind::Message | Kind::Awaited | Kind::Request | Kind::Reply => {
+                    s.awaited |= header.kind == Kind::Awaited;
                     s.inn.count(&header);
                     match self.hand_up(at, slot, &header) {
                         Ok(said) => stops = said,
@@ -223,7 +263,7 @@ impl Tcp {
     fn hand_up(&self, at: &mut impl InTurn, slot: usize, header: &Header) -> Result<bool, &'static str> {
         let s = &mut at.context().streams[slot];
         let fits = match header.kind {
-            Kind::Message => !s.asks() && !s.answers(),
+            Kind::Message | Kind::Awaited => !s.asks() && !s.answers(),
             Kind::Request => s.answers(),
             _ => s.asks() && s.requests > 0,
         };
@@ -233,9 +273,16 @@ impl Tcp {
         if header.kind == Kind::Reply {
             s.requests -= 1;
         }
+        let placed = s.inn.is_placing().then(|| s.inn.place_of_front());
         let (proc, lent) = (s.core.proc, s.inn.lend(header));
         let message = Arrival { proc, tag: header.tag, bytes: lent.message().into(), link: 0 };
-        let stops = at.hand_up(&self.host, slot, message);
+        let stops = match placed {
+            None => at.hand_up(&self.host, slot, message),
+            Some(place) => self
+                .placers
+                .of(header.tag)
+                .is_some_and(|placer| at.hand_up_placed(&placer, &message, header.len.into(), place)),
+        };
         at.context().streams[slot].inn.take_back(lent);
         Ok(stops)
     }
@@ -261,7 +308,7 @@ impl Tcp {
             if s.is_shut() {
                 continue;
             }
-            if s.core.loss.is_declared() {
+            if s.core.is_lost() {
                 self.shut(cx, slot);
                 continue;
             }
@@ -342,11 +389,12 @@ impl Tcp {
         s.their_attempt = a.hello.attempt;
         // A call of ours that is under way ends here, too.
         self.disconnect(cx, slot, Link::Idle);
-        let s = &mut cx.streams[slot];
-        if s.out.resume(a.position).is_err() {
+        let resumed = cx.streams[slot].out.resume(a.position);
+        cx.take_released(slot);
+        if resumed.is_err() {
             return self.fail(cx, slot, "it wants to go on from where it never was");
         }
-        let (window, position) = (self.settings.window as u32, s.at());
+        let (window, position) = (self.settings.window as u32, cx.streams[slot].at());
         let proof_context = ProofContext::by_acceptor(&a.raw, &a.nonce, window, position);
         let Some(answer) = proof_context.answer(&self.host, &a.hello.nonce) else { return };
         let welcome = Welcome { refusal, window, position, answer };

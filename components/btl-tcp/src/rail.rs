@@ -6,6 +6,8 @@ use crate::door::Doors;
 use crate::lobby::Lobby;
 use crate::params::Settings;
 use crate::peer::{Core, Peers, Route};
+use crate::placed::Placers;
+use crate::watch::Watch;
 use core::sync::atomic::Ordering;
 use oxmpi_mca::{Host, ProcName, Status};
 use std::sync::{Arc, Mutex};
@@ -24,8 +26,10 @@ pub struct Tcp {
     pub(crate) speed: u32,
     pub(crate) lobby: Lobby,
     pub(crate) courier: Courier,
+    pub(crate) placers: Placers,
     /// A leaf, off a message's path.
-    pub(crate) peers: Mutex<Peers>,
+    pub(crate) peers: Arc<Mutex<Peers>>,
+    pub(crate) watch: Watch,
 }
 
 impl Tcp {

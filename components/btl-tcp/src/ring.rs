@@ -21,6 +21,7 @@ impl Ring {
         Ring { bytes: Box::default(), limit, begin: 0, end: 0 }
     }
 
+    #[cfg(test)]
     pub fn begin(&self) -> u64 {
         self.begin
     }

@@ -10,7 +10,7 @@ use crate::params::ROOM;
 use crate::rail::Tcp;
 use crate::streams::StreamName;
 use crate::turn::InTurn;
-use oxmpi_btl::{Arrival, Entered, Message, Peer};
+use oxmpi_btl::{Arrival, Completion, Entered, Message, Peer};
 use oxmpi_mca::{Host, Status};
 
 /// The service context.
@@ -40,6 +40,10 @@ impl InTurn for Entered<'_, Service> {
             host.error(&format!("a request with tag {tag} was not answered by its receiver"));
         }
         answer.stops()
+    }
+
+    fn tell_end(&mut self, done: Completion, status: Status) {
+        Entered::complete(self, done, status);
     }
 }
 

@@ -62,6 +62,8 @@ pub struct Stream {
     pub inn: Inbound,
     /// How much of `inn`'s position the peer was told.
     pub told: u64,
+    /// The peer waits for an acknowledgement.
+    pub awaited: bool,
     /// Events that the poller was asked for while the connection is up.
     pub interest: Interest,
     /// A write has failed.
@@ -119,6 +121,7 @@ impl Stream {
             out: Outbound::new(settings.window, settings.checksum),
             inn: Inbound::new(settings.first_buffer, settings.max_send_size),
             told: 0,
+            awaited: false,
             interest: Interest::Read,
             broken: false,
             listed: false,

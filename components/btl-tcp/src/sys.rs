@@ -1,13 +1,14 @@
 //! The only file with system calls: sockets, epoll, interfaces, random numbers.
 
 use rustix::event::{Timespec, epoll};
-use rustix::io::Errno;
+use rustix::io::{Errno, readv};
 use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, acceptfrom_with, bind,
-    connect as sys_connect, getsockname, ipproto, listen as sys_listen, recv, send, socket_with, sockopt,
+    AddressFamily, RecvFlags, SendAncillaryBuffer, SendFlags, SocketFlags, SocketType, acceptfrom_with, bind,
+    connect as sys_connect, getsockname, ipproto, listen as sys_listen, recv, send, sendmsg, socket_with,
+    sockopt,
 };
 use rustix::thread::{MembarrierCommand, membarrier};
-use std::io::{Error, ErrorKind, Result};
+use std::io::{Error, ErrorKind, IoSlice, IoSliceMut, Result};
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -198,6 +199,15 @@ pub fn write(fd: impl AsFd, bytes: &[u8]) -> Result<usize> {
     }
 }
 
+/// The same of several pieces, by one call.
+pub fn write_pieces(fd: impl AsFd, pieces: &[IoSlice<'_>]) -> Result<usize> {
+    match sendmsg(fd, pieces, &mut SendAncillaryBuffer::default(), SendFlags::NOSIGNAL) {
+        Ok(n) => Ok(n),
+        Err(Errno::AGAIN | Errno::INTR | Errno::NOBUFS | Errno::NOMEM) => Ok(0),
+        Err(e) => Err(e.into()),
+    }
+}
+
 /// The same by the descriptor's number.
 ///
 /// # Safety
@@ -239,6 +249,19 @@ pub fn read(fd: &OwnedFd, into: &mut [u8]) -> Result<Got> {
     match recv(fd, into, RecvFlags::empty()) {
         Ok((0, _)) => Ok(Got::End),
         Ok((n, _)) => Ok(Got::Bytes(n)),
+        Err(Errno::AGAIN | Errno::INTR) => Ok(Got::Nothing),
+        Err(e) => Err(e.into()),
+    }
+}
+
+/// The same into two, of which the first may be empty.
+pub fn read_two(fd: &OwnedFd, first: &mut [u8], second: &mut [u8]) -> Result<Got> {
+    if first.is_empty() {
+        return read(fd, second);
+    }
+    match readv(fd, &mut [IoSliceMut::new(first), IoSliceMut::new(second)]) {
+        Ok(0) => Ok(Got::End),
+        Ok(n) => Ok(Got::Bytes(n)),
         Err(Errno::AGAIN | Errno::INTR) => Ok(Got::Nothing),
         Err(e) => Err(e.into()),
     }

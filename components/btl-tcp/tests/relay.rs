@@ -4,7 +4,7 @@
 mod common;
 
 use common::relay::{Mischief, Relay};
-use oxmpi_btl_conformance::{Harness, Msg, Rank, Setup};
+use oxmpi_btl_conformance::{Harness, Kept, Msg, PLACED_TAGS, Rank, Setup};
 use oxmpi_mca::Status;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -16,13 +16,15 @@ fn seconds() -> Duration {
     Duration::from_secs(text.parse().unwrap_or(2))
 }
 
-/// The message with a number: mostly small, now and then long.
+/// The message with a number: mostly small, now and then long, which has a place.
 fn message(number: u64, largest: usize) -> Msg {
     let payload = match number % 16 {
         15 => (number as usize * 7919) % largest,
         k => k as usize * 40,
     };
-    Msg { tag: (number % 251) as u8, ..Msg::new(number, 24, payload) }
+    let placed = PLACED_TAGS[number as usize / 16 % PLACED_TAGS.len()];
+    let tag = if number % 16 == 15 { placed } else { (number % 251) as u8 };
+    Msg { tag, ..Msg::new(number, 24, payload) }
 }
 
 /// State that both sides of a run share.
@@ -33,6 +35,8 @@ struct Run {
     /// Sides that have sent all.
     done: AtomicU64,
     received: AtomicU64,
+    /// Sides that have got all, and to which the end of all that they sent was told.
+    quiet: AtomicU64,
 }
 
 /// One rank: sends on every context until time is up, and checks what comes; ends when all has come.
@@ -41,19 +45,21 @@ fn play(rank: &Rank, me: usize, run: &Run, patience: Duration) {
     let largest = rank.btl.attrs().max_send_size as usize - 24;
     let (mut sent, mut next) = ([0u64; CONTEXTS as usize], [0u64; CONTEXTS as usize]);
     let (mut told, mut last) = (false, Instant::now());
+    let mut kept = Vec::new();
     loop {
         let over = run.over.load(Ordering::Relaxed);
         for ctx in 0..CONTEXTS {
             let number = &mut sent[ctx as usize];
             if !told {
-                match rank.send(other, ctx, &message(*number, largest)) {
-                    Status::OK => *number += 1,
+                match send(rank, other, ctx, message(*number, largest), &mut kept) {
+                    Status::OK | Status::PENDING => *number += 1,
                     Status::NO_RESOURCE => {}
                     status => panic!("rank {me}: send: {status}\n{}", rank.host.logged()),
                 }
             }
             rank.progress(ctx);
         }
+        kept.retain_mut(|kept: &mut Box<Kept>| !kept.is_over());
         for got in rank.host.take() {
             let due = message(next[got.ctx as usize], largest);
             let right = got.tag == due.tag && got.bytes == due.bytes();
@@ -78,9 +84,30 @@ fn play(rank: &Rank, me: usize, run: &Run, patience: Duration) {
         std::thread::yield_now();
     }
     // The other side may still want acknowledgements, or its messages sent again.
-    while run.received.load(Ordering::SeqCst) < 2 && last.elapsed() < 2 * patience {
+    let mut quiet = false;
+    while run.quiet.load(Ordering::SeqCst) < 2 && last.elapsed() < 2 * patience {
         (0..CONTEXTS).for_each(|ctx| _ = rank.progress(ctx));
+        kept.retain_mut(|kept| !kept.is_over());
+        if !quiet && kept.is_empty() && run.received.load(Ordering::SeqCst) == 2 {
+            quiet = true;
+            run.quiet.fetch_add(1, Ordering::SeqCst);
+        }
     }
+    assert!(kept.is_empty(), "the end of messages is not told that have come\n{}", rank.host.logged());
+}
+
+/// Offers a message; every other long one stays where it is until its end is told.
+#[expect(clippy::vec_box, reason = "the transport knows them by their address")]
+fn send(rank: &Rank, to: usize, ctx: u32, msg: Msg, all: &mut Vec<Box<Kept>>) -> Status {
+    if msg.seed % 32 != 31 {
+        return rank.send(to, ctx, &msg);
+    }
+    let mut kept = Kept::new(msg);
+    let status = kept.send(rank, to, ctx);
+    if status == Status::PENDING {
+        all.push(kept);
+    }
+    status
 }
 
 fn through(mischief: Mischief, checksum: bool) {
@@ -99,6 +126,7 @@ fn through(mischief: Mischief, checksum: bool) {
         sent: Default::default(),
         done: AtomicU64::new(0),
         received: AtomicU64::new(0),
+        quiet: AtomicU64::new(0),
     };
     std::thread::scope(|threads| {
         for me in 0..2 {
@@ -110,8 +138,11 @@ fn through(mischief: Mischief, checksum: bool) {
     });
     let total: u64 = run.sent.iter().flatten().map(|n| n.load(Ordering::SeqCst)).sum();
     let (connections, acts) = relay.counts();
-    eprintln!("{mischief:?}: {total} messages, {connections} connections, {acts} acts of mischief");
-    assert!(total > 0 && acts > 0, "nothing happened, so this proved nothing");
+    let placed: u64 = h.ranks.iter().map(|rank| rank.host.places.count().0).sum();
+    eprintln!(
+        "{mischief:?}: {total} messages, {placed} placed, {connections} connections, {acts} acts of mischief"
+    );
+    assert!(total > 0 && acts > 0 && placed > 0, "nothing happened, so this proved nothing");
     h.assert_clean();
 }
 

@@ -7,7 +7,8 @@ use crate::requests::request::Request;
 use crate::requests::thread_state::thread_state_at;
 use oxmpi_mca::{CriGuard, Entry, MsgStatus, RequestHeader, Status};
 use oxmpi_pml::{
-    Admission, Arrived, Begun, Care, Counts, Described, Given, Incoming, Next, Outgoing, Part, Pml, Words,
+    Admission, Arrived, Begun, Care, Counts, Described, Given, Incoming, Next, Outgoing, Part, Placed, Pml,
+    Words,
 };
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ impl Pml for Ob1 {
     type Message = Taken;
 
     const TAKES_PARTS: bool = true;
+    const PLACES: bool = true;
 
     fn enable(&self, transports: Given<'_>, care: &'static Care) -> Result<Words, Status> {
         self.instance().enable(transports, care);
@@ -115,6 +117,15 @@ impl Pml for Ob1 {
     #[inline(always)]
     fn arrive_in_part(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>, from: u64, len: u64) -> Part {
         self.receiver().come_in_part(held, arrived, from, len)
+    }
+    fn place_of(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>, len: u64) -> Option<Placed> {
+        self.transfers().place_of(held, arrived, len)
+    }
+    fn arrive_placed(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>, len: u64, there: bool) -> Next {
+        if !self.peers().is_closed(arrived.proc()) {
+            self.transfers().on_placed(held, arrived, len, there);
+        }
+        self.instance().cri(held.ctx()).take_stop()
     }
     fn after_turn(&self, held: &mut CriGuard<'_>) -> i32 {
         self.go_on(held)

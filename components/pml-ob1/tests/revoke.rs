@@ -48,6 +48,9 @@ fn setups() -> Vec<Setup> {
         put,
         several,
         Setup { cris: 3, threaded: true, ..rdma },
+        Setup { places: true, ..copies },
+        Setup { keeps: true, places: true, ..copies },
+        Setup { keeps: true, room: 2, ..copies },
     ]
 }
 

@@ -1,4 +1,4 @@
-//! Constants of one-sided verbs: atomic operations with their operands, and rights of registered memory.
+//! Constants of verbs: atomic operations with their operands, rights of registered memory, and which verbs a device has.
 
 /// Atomic memory operations (MPI 5.0 §12.3.4), by number in `atomic` and lists, by bit (1 << number) in `amo_ops`.
 pub mod amo {
@@ -55,4 +55,38 @@ pub mod access {
     pub const REMOTE_WRITE: u32 = 4;
     /// Atomic operations of peers update it.
     pub const REMOTE_ATOMIC: u32 = 8;
+}
+
+/// The verbs that a device has, computed by the host from the filled slots.
+pub mod cap {
+    /// `get`.
+    pub const GET: u32 = 1;
+    /// `put`.
+    pub const PUT: u32 = 2;
+    /// `atomic`; the operations are in `amo_ops` and `amo_operands`.
+    pub const ATOMIC: u32 = 4;
+    /// `flush`.
+    pub const FLUSH: u32 = 8;
+    /// `register_mem` and `deregister_mem`.
+    pub const REGISTER: u32 = 16;
+    /// `arm` and `disarm`.
+    pub const SLEEP: u32 = 32;
+    /// `get_vector`.
+    pub const GET_VECTOR: u32 = 64;
+    /// `hold` and `held`.
+    pub const HOLD: u32 = 128;
+    /// All of `service_*` but the arming ones.
+    pub const SERVICE: u32 = 256;
+    /// `service_arm` and `service_disarm`.
+    pub const SERVICE_SLEEP: u32 = 512;
+    /// `list`.
+    pub const LIST: u32 = 1024;
+    /// `partner`.
+    pub const PARTNER: u32 = 2048;
+    /// Lists take [`LIST_ASK`](crate::LIST_ASK); of handles that the host carries lists out for.
+    pub const ASK: u32 = 4096;
+    /// `place_by`.
+    pub const PLACES: u32 = 8192;
+    /// `send_kept`.
+    pub const KEEPS: u32 = 16384;
 }

@@ -1,5 +1,6 @@
 //! From what a component gives to the host's full table: reading as far as sizes say, and functions for verbs that are not there.
 
+use crate::placing::PlaceBy;
 use crate::table::*;
 use core::ffi::c_void;
 use core::mem::size_of;
@@ -52,6 +53,8 @@ impl BtlTable {
         service_disarm: None,
         list: None,
         partner: None,
+        place_by: None,
+        send_kept: None,
     };
 
     /// Copies a component's table as far as its size says; slots behind that are empty. Size and version are the component's.
@@ -113,6 +116,8 @@ impl BtlTable {
             index: 0,
             list: offered.list.unwrap_or(absent::list),
             partner: offered.partner.unwrap_or(absent::partner),
+            place_by: offered.place_by.unwrap_or(absent::place_by),
+            send_kept: offered.send_kept.unwrap_or(absent::send_kept),
         })
     }
 
@@ -147,6 +152,8 @@ impl BtlTable {
             (cap::SERVICE_SLEEP, self.service_arm.is_some()),
             (cap::LIST, self.list.is_some()),
             (cap::PARTNER, self.partner.is_some()),
+            (cap::PLACES, self.place_by.is_some()),
+            (cap::KEEPS, self.send_kept.is_some()),
         ];
         caps.iter().filter(|(_, has)| *has).fold(0, |all, (bit, _)| all | bit)
     }
@@ -195,6 +202,14 @@ mod absent {
     /// Stands in for a missing `partner`: each module reaches that of its own number.
     pub unsafe extern "C" fn partner(_: State, _: *mut Endpoint) -> u32 {
         SAME_NUMBER
+    }
+    /// Stands in for a missing `place_by`: refuses with NOT_SUPPORTED, so each message is delivered from the transport's memory.
+    pub unsafe extern "C" fn place_by(_: State, _: *const PlaceBy) -> Status {
+        Status::NOT_SUPPORTED
+    }
+    /// Stands in for a missing `send_kept`: refuses with NOT_SUPPORTED.
+    pub unsafe extern "C" fn send_kept(_: State, _: *mut Endpoint, _: u32, _: *const KeptDesc) -> Status {
+        Status::NOT_SUPPORTED
     }
     /// Stands in for a missing `finalize`: nothing is to be given back, so it succeeds.
     pub unsafe extern "C" fn finalize(_: State) -> Status {

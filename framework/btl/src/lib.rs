@@ -33,6 +33,13 @@
 //! not refuses, and gets the message whole. A part ends at any byte; a receiver that needs more to decide refuses, and is offered more. Nothing else
 //! from that process is delivered on that context before the last part. Whether a message is offered is the transport's choice each time.
 //!
+//! **Placing.** A transport that reads messages out of a stream may ask the layer that takes a tag where the payload of a long message belongs, once it has
+//! the message's beginning, and write the payload there as it comes ([`BtlTable::place_by`], [`PlaceBy`]). The memory is the operation's as long as that is under way, so the transport asks again in each turn,
+//! and what comes of a message whose operation has ended goes nowhere.
+//!
+//! **Keeping.** A transport that may have to send a message again, or sends it later, copies it in `send`. By `send_kept` it need not: the payload stays where it lies until the transport has
+//! told its end ([`KeptDesc`]).
+//!
 //! **Back-pressure.** `NO_RESOURCE` means: nothing happened, offer it again after progress. Messages that wait
 //! for room meanwhile are a matter of the layer above; by `hold` it can tell the receiver about the oldest of
 //! them, so that a receiver that looks at several contexts knows what it does not see yet.
@@ -43,16 +50,18 @@ mod author;
 mod bits;
 mod complete;
 mod loss;
+mod placing;
 mod services;
 mod table;
 mod verbs;
 
 pub use author::{
-    Answer, Arrival, Btl, BtlAtomics, BtlFlush, BtlGet, BtlGetVector, BtlHold, BtlLists, BtlMemory,
-    BtlPartner, BtlPut, BtlService, BtlServiceSleep, BtlSleep, Bytes, Completion, Contexts, Entered, Memory,
-    Message, ModuleBuilder, Peer, Vouched, module,
+    Answer, Arrival, Btl, BtlAtomics, BtlFlush, BtlGet, BtlGetVector, BtlHold, BtlKeeps, BtlLists, BtlMemory,
+    BtlPartner, BtlPlaces, BtlPut, BtlService, BtlServiceSleep, BtlSleep, Bytes, Completion, Contexts,
+    Entered, Memory, Message, ModuleBuilder, PayloadPlace, Peer, Placer, Vouched, module,
 };
 pub use loss::Loss;
 pub use oxmpi_mca::{WaitFd, WaitSet, WaitWord};
+pub use placing::{PlaceBy, PlaceDesc, PlaceOf, PlacedAll};
 pub use services::{AskDesc, BtlServices, LIST_ASK, Listener, Reach, Registration, SERVICE_CTX};
 pub use table::*;

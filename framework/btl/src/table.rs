@@ -1,11 +1,12 @@
 //! The tables as they cross the boundary.
 
-pub use crate::bits::{access, amo};
+pub use crate::bits::{access, amo, cap};
+use crate::placing::PlaceBy;
 use core::ffi::c_void;
 use oxmpi_mca::{MemKind, SliceRef, Status, Version, WaitSet};
 
 /// Version of this contract: minors append slots, a major may do anything.
-pub const VERSION: Version = Version { major: 3, minor: 1, patch: 0 };
+pub const VERSION: Version = Version { major: 3, minor: 2, patch: 0 };
 /// Version of [`BtlTable`]'s layout.
 pub const TABLE_VERSION: u32 = 2;
 /// The framework's name, as descriptors and file names have it.
@@ -157,6 +158,19 @@ pub struct SendDesc {
 /// for each verb that answered PENDING, and before `del_procs` of its endpoint; not at all where the verb answered OK or a
 /// failure. It does atomics and `sync_update` only. A failure promises that local memory is not touched any more.
 pub type Done = unsafe extern "C" fn(ctx: *mut c_void, status: Status);
+
+/// A message to send whose payload lies in memory that stays: see [`BtlTable::send_kept`]. The descriptor and the header are read during the call only; the payload
+/// until completion, behind a PENDING.
+#[repr(C)]
+pub struct KeptDesc {
+    /// The message. Its payload lies at `payload`; there is no `pack`, and no [`MAY_WAIT`].
+    pub message: SendDesc,
+    /// The function that is told the end of a message that answered PENDING, as of a one-sided verb: OK, the payload is not read any more, and the message is visible to
+    /// its receiver; a failure, the process is lost, and the payload is not read any more either. Not `None`.
+    pub done: Option<Done>,
+    /// First argument of `done`.
+    pub done_ctx: *mut c_void,
+}
 
 /// Remote memory operation. OK: complete now. PENDING: `done` will be called. NO_RESOURCE: nothing happened; offer it
 /// again after progress of the same context. Descriptor and handles are read during the call only, local
@@ -428,6 +442,13 @@ pub struct BtlTable {
     /// that mine leads to leads to mine, and no other does. A module without this verb reaches the module of its own number,
     /// and no process that has none. Any thread.
     pub partner: Option<unsafe extern "C" fn(State, *mut Endpoint) -> u32>,
+    // --- 3.2 ---
+    /// Sets who says where the payload of long messages of a tag belongs, as [`PlaceBy`] says: the transport may then write it there as it comes, and
+    /// not into a buffer of its own. Before the first progress; what `by` names stays until `finalize`. BAD_PARAM: the tag has somebody already.
+    pub place_by: Option<unsafe extern "C" fn(State, by: *const PlaceBy) -> Status>,
+    /// As `send`, of a message whose payload lies in memory that stays, as [`KeptDesc`] says: PENDING, the usual answer, is as OK, but that the payload is the caller's
+    /// again only when `done` has been called. Ordered with messages by `send`.
+    pub send_kept: Option<unsafe extern "C" fn(State, *mut Endpoint, ctx: u32, *const KeptDesc) -> Status>,
 }
 
 /// From [`BtlHandle::partner`]: the module does not say it; the one of its own number.
@@ -451,36 +472,6 @@ pub struct BtlModule {
 
 impl oxmpi_mca::component::Module for BtlModule {
     const TABLE_VERSION: u32 = TABLE_VERSION;
-}
-
-/// The verbs that a device has, computed by the host from the filled slots.
-pub mod cap {
-    /// `get`.
-    pub const GET: u32 = 1;
-    /// `put`.
-    pub const PUT: u32 = 2;
-    /// `atomic`; the operations are in `amo_ops` and `amo_operands`.
-    pub const ATOMIC: u32 = 4;
-    /// `flush`.
-    pub const FLUSH: u32 = 8;
-    /// `register_mem` and `deregister_mem`.
-    pub const REGISTER: u32 = 16;
-    /// `arm` and `disarm`.
-    pub const SLEEP: u32 = 32;
-    /// `get_vector`.
-    pub const GET_VECTOR: u32 = 64;
-    /// `hold` and `held`.
-    pub const HOLD: u32 = 128;
-    /// All of `service_*` but the arming ones.
-    pub const SERVICE: u32 = 256;
-    /// `service_arm` and `service_disarm`.
-    pub const SERVICE_SLEEP: u32 = 512;
-    /// `list`.
-    pub const LIST: u32 = 1024;
-    /// `partner`.
-    pub const PARTNER: u32 = 2048;
-    /// Lists take [`LIST_ASK`](crate::LIST_ASK); of handles that the host carries lists out for.
-    pub const ASK: u32 = 4096;
 }
 
 /// An accepted module: the host's own copy, every slot a real function. This is what PML and OSC
@@ -551,6 +542,10 @@ pub struct BtlHandle {
     pub list: unsafe extern "C" fn(State, *mut Endpoint, u32, *const ListDesc) -> Status,
     /// [`SAME_NUMBER`] where [`cap::PARTNER`] is missing.
     pub partner: unsafe extern "C" fn(State, *mut Endpoint) -> u32,
+    /// See [`BtlTable::place_by`]; NOT_SUPPORTED without [`cap::PLACES`].
+    pub place_by: unsafe extern "C" fn(State, *const PlaceBy) -> Status,
+    /// See [`BtlTable::send_kept`]; NOT_SUPPORTED without [`cap::KEEPS`].
+    pub send_kept: unsafe extern "C" fn(State, *mut Endpoint, u32, *const KeptDesc) -> Status,
 }
 
 impl BtlHandle {
@@ -581,6 +576,7 @@ const _: () = {
     use core::mem::{offset_of, size_of};
     assert!(size_of::<BtlAttrs>() == 160);
     assert!(size_of::<SendDesc>() == 48);
+    assert!(size_of::<KeptDesc>() == 64);
     assert!(size_of::<RmaDesc>() == 56);
     assert!(size_of::<FlushDesc>() == 16);
     assert!(size_of::<AtomicDesc>() == 72);
@@ -593,6 +589,6 @@ const _: () = {
     assert!(offset_of!(BtlTable, get) == 48);
     assert!(offset_of!(BtlTable, get_vector) == 112);
     assert!(offset_of!(BtlTable, service_open) == 136);
-    assert!(size_of::<BtlTable>() == 208);
+    assert!(size_of::<BtlTable>() == 224);
     assert!(size_of::<BtlModule>() == 32);
 };

@@ -49,6 +49,10 @@ impl BtlHandle {
         atomic(AtomicDesc)
     );
     verb!(
+        /// See [`BtlTable::send_kept`].
+        send_kept(KeptDesc)
+    );
+    verb!(
         /// See [`BtlTable::list`].
         list(ListDesc)
     );

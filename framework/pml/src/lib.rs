@@ -21,7 +21,7 @@ pub mod simple;
 mod table;
 
 pub use author::{
-    Admission, Arrived, Begun, Care, Described, Given, Incoming, Next, Outgoing, Part, Pml, module,
+    Admission, Arrived, Begun, Care, Described, Given, Incoming, Next, Outgoing, Part, Placed, Pml, module,
     operations,
 };
 pub use polling::{ContextWords, Polled, Polling, Words, work};

@@ -4,7 +4,7 @@
 use core::ffi::c_void;
 use core::ptr::{from_ref, null};
 use oxmpi_btl::{
-    AtomicDesc, BtlAttrs, BtlHandle, Endpoint, FlushDesc, ListDesc, ProcList, RegHandle, RmaDesc,
+    AtomicDesc, BtlAttrs, BtlHandle, Endpoint, FlushDesc, KeptDesc, ListDesc, PlaceBy, ProcList, RegHandle, RmaDesc,
     RmaVectorDesc, SAME_NUMBER, SendDesc, WaitSet,
 };
 use oxmpi_mca::{MemKind, SliceRef, Status, StrRef};
@@ -12,7 +12,7 @@ use oxmpi_mca::{MemKind, SliceRef, Status, StrRef};
 type State = *mut c_void;
 
 /// Makes a handle without capabilities. Its verbs end the process with their name, except those that need no answer of a device:
-/// `hold`, `held`, `service_progress`, `service_pending`, `service_disarm` and `partner` do nothing. State and attributes must outlive
+/// `hold`, `held`, `service_progress`, `service_pending`, `service_disarm`, `partner` and `place_by` do nothing. State and attributes must outlive
 /// the handle.
 pub fn bare<T>(state: &T, attrs: &BtlAttrs, name: &'static str) -> BtlHandle {
     BtlHandle {
@@ -48,6 +48,8 @@ pub fn bare<T>(state: &T, attrs: &BtlAttrs, name: &'static str) -> BtlHandle {
         index: 0,
         list,
         partner,
+        place_by,
+        send_kept,
     }
 }
 
@@ -80,6 +82,7 @@ refused! {
     del_procs(State, SliceRef<*mut Endpoint>) -> Status;
     finalize(State) -> Status;
     list(State, *mut Endpoint, u32, *const ListDesc) -> Status;
+    send_kept(State, *mut Endpoint, u32, *const KeptDesc) -> Status;
 }
 
 extern "C" fn hold(_: State, _: *mut Endpoint, _: u64) {}
@@ -100,6 +103,10 @@ extern "C" fn service_disarm(_: State) {}
 
 extern "C" fn partner(_: State, _: *mut Endpoint) -> u32 {
     SAME_NUMBER
+}
+
+extern "C" fn place_by(_: State, _: *const PlaceBy) -> Status {
+    Status::NOT_SUPPORTED
 }
 
 /// Appends a message's header and payload. A packer is asked in two parts, since it has to be resumable.

@@ -1,6 +1,7 @@
 //! Long messages: what follows from their match, by get, put, fragments, and in pieces.
 
 pub mod parts;
+pub mod placed;
 pub mod rdma;
 pub mod registration;
 pub mod rendezvous;

@@ -41,7 +41,7 @@ impl Transfers {
         from: u64,
         len: u64,
     ) -> Status {
-        Self::with_part(req, header, from, len, |parcel| peer.transmit(held, parcel))
+        Self::with_part(req, header, from, len, |parcel| peer.transmit(held, &parcel))
     }
 
     /// Calls `send` with a parcel of packed bytes `[from, from + len)` of a request behind a header; data that is
@@ -51,7 +51,7 @@ impl Transfers {
         header: &Header,
         from: u64,
         len: u64,
-        send: impl FnOnce(&Parcel<'_>) -> Status,
+        send: impl FnOnce(Parcel<'_>) -> Status,
     ) -> Status {
         let base = req.buf().cast_const();
         let with_len = SendDesc { len, ..Parcel::header_only(header).into_desc() };
@@ -59,14 +59,14 @@ impl Transfers {
             None => {
                 let desc = SendDesc { payload: base.wrapping_add(from as usize), ..with_len };
                 // SAFETY: the header is borrowed; the buffer is the user's until completion, and has so many bytes.
-                send(&unsafe { Parcel::of(desc) })
+                send(unsafe { Parcel::of(desc) })
             }
             Some(dtype) => {
                 let mut packer = Packer { dtype, count: req.count(), base, from };
                 let pack_ctx = (&raw mut packer).cast();
                 let desc = SendDesc { pack: Some(pack_part), pack_ctx, ..with_len };
                 // SAFETY: the header is borrowed, and the packer stays until `send` returns; the buffer is the user's until completion.
-                send(&unsafe { Parcel::of(desc) })
+                send(unsafe { Parcel::of(desc) })
             }
         }
     }

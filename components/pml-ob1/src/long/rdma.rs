@@ -324,12 +324,12 @@ impl Transfers {
     }
 }
 
-/// The transport's callback for a piece or flush that has ended: counts it and lists the request for
+/// The transport's callback for a piece, a flush, or a fragment that it had kept, that has ended: counts it and lists the request for
 /// [`Transfers::take_landed`].
 ///
 /// # Safety
 /// `ctx` is the request that a verb got; it runs in the transport's progress of the context of that request's FIFO.
-unsafe extern "C" fn landed(ctx: *mut c_void, status: Status) {
+pub unsafe extern "C" fn landed(ctx: *mut c_void, status: Status) {
     // SAFETY: the caller's promise, and requests are never freed.
     let req: &'static Request = unsafe { &*ctx.cast::<Request>() };
     let Some(peer) = Peer::of_request(req) else { return };

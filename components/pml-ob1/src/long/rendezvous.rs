@@ -210,7 +210,24 @@ impl Transfers {
     pub fn on_fragment(&self, held: &mut CriGuard<'_>, arrived: &Arrived<'_>) -> Option<()> {
         let Arrived { rest: mut r, proc, .. } = *arrived;
         let (id, offset) = (r.word()?, r.word()?);
-        let Some(req) = self.peers().quoted(held, id, proc, RequestHeader::RECV) else { return Some(()) };
+        let data = r.rest();
+        self.take_fragment(held, id, proc, (offset, data.len() as u64), |req| {
+            // SAFETY: `offset` and the length are at most `wanted` together, which is at most the buffer's size.
+            unsafe { req.store(&self.instance().config().copies, offset, data) };
+        });
+        Some(())
+    }
+
+    /// Takes a fragment of `len` bytes at `offset` for the receive with that id: checks it, has `store` see to its bytes, and counts it.
+    pub fn take_fragment(
+        &self,
+        held: &mut CriGuard<'_>,
+        id: u64,
+        proc: u32,
+        (offset, len): (u64, u64),
+        store: impl FnOnce(&Request),
+    ) {
+        let Some(req) = self.peers().quoted(held, id, proc, RequestHeader::RECV) else { return };
         if self.is_coming(held, proc) {
             // It may end the request whose buffer the other still goes to.
             self.peers().bad_header(
@@ -218,25 +235,32 @@ impl Transfers {
                 proc,
                 "a fragment before the message in front of it has come to its end",
             );
-            return Some(());
+            return;
         }
         if req.state() == State::Exposed && !self.takes_memory_back(held, req) {
-            return Some(());
+            return;
         }
-        let data = r.rest();
-        let len = data.len() as u64;
-        let due = self.awaits_fragment(req, proc, offset, len)
-            && self.instance().own(held).ahead().is_free(req.id(), offset, len);
+        let due = self.is_due(held, req, proc, (offset, len));
         if !due && !self.takes_ahead(held, req, proc, (offset, len)) {
             self.peers().bad_header(held, proc, "a fragment that does not fit its message");
-            return Some(());
+            return;
         }
-        // SAFETY: `offset + len` is at most `wanted`, which is at most the buffer's size.
-        unsafe { req.store(&self.instance().config().copies, offset, data) };
+        store(req);
         if due {
             self.fragment_stored(held, req, len);
         }
-        Some(())
+    }
+
+    /// Whether a fragment is the next one of its receive, and nothing of it came ahead.
+    pub fn is_due(
+        &self,
+        held: &mut CriGuard<'_>,
+        req: &Request,
+        proc: u32,
+        (offset, len): (u64, u64),
+    ) -> bool {
+        self.awaits_fragment(req, proc, offset, len)
+            && self.instance().own(held).ahead().is_free(req.id(), offset, len)
     }
 
     /// Notes a fragment of another rail that came before fragments which are missing still. `false`: it does not belong
@@ -248,13 +272,24 @@ impl Transfers {
         proc: u32,
         (offset, len): (u64, u64),
     ) -> bool {
+        self.fits_ahead(held, req, proc, (offset, len))
+            && self.instance().own(held).ahead().add(req.id(), offset, len)
+    }
+
+    /// Whether a fragment may belong to its receive though others in front of it are missing.
+    pub fn fits_ahead(
+        &self,
+        held: &mut CriGuard<'_>,
+        req: &Request,
+        proc: u32,
+        (offset, len): (u64, u64),
+    ) -> bool {
         let fits = self.awaits_fragment(req, proc, req.done(), len)
             && offset > req.done()
             && offset < req.wanted()
             && len <= req.wanted() - offset;
         // Over one transport they come in order.
-        let several = || self.peers().peer(proc, held.entry()).is_ok_and(|peer| peer.has_stripes());
-        fits && several() && self.instance().own(held).ahead().add(req.id(), offset, len)
+        fits && self.peers().peer(proc, held.entry()).is_ok_and(|peer| peer.has_stripes())
     }
 
     /// Counts the next `len` bytes of a receive as stored, with fragments behind them that came ahead; completes the

@@ -2,7 +2,7 @@
 
 use crate::wire::Parcel;
 use core::ffi::c_void;
-use oxmpi_btl::{BtlHandle, Reach, SendDesc};
+use oxmpi_btl::{BtlHandle, Done, KeptDesc, Reach, SendDesc, cap};
 use oxmpi_mca::{CriGuard, Status};
 
 /// A transport, and its endpoint of a process. It is a few words, with the transport's `send` at hand.
@@ -42,6 +42,28 @@ impl Link {
     pub fn transmit(&self, held: &mut CriGuard<'_>, parcel: &Parcel<'_>) -> Status {
         // SAFETY: the parcel has borrowed what the descriptor points to.
         unsafe { self.transmit_parts(held, parcel.desc()) }
+    }
+
+    /// Sends a request's data, which stays as it is until the request is complete: PENDING from a transport that keeps it where it lies, which `done` tells the
+    /// end with `ctx`. Otherwise as [`Link::transmit`].
+    ///
+    /// # Safety
+    /// The data stays until the end is told; `done` may be called with `ctx` as [`oxmpi_btl::Done`] says.
+    pub unsafe fn transmit_kept(
+        &self,
+        held: &mut CriGuard<'_>,
+        parcel: Parcel<'_>,
+        done: Done,
+        ctx: *mut c_void,
+    ) -> Status {
+        let message = parcel.into_desc();
+        if message.pack.is_some() || !self.btl.can(cap::KEEPS) {
+            // SAFETY: the parcel had borrowed what the descriptor points to, and the caller keeps that.
+            return unsafe { self.transmit_parts(held, &message) };
+        }
+        let desc = KeptDesc { message, done: Some(done), done_ctx: ctx };
+        // SAFETY: endpoints stay as long as peers; the rest is the caller's promise.
+        unsafe { self.btl.send_kept(held, self.endpoint, &desc) }
     }
 
     /// The same with a descriptor.

@@ -18,7 +18,7 @@
 
 use crate::peers::abilities::{can_get, can_put};
 use crate::peers::link::Link;
-use crate::wire::{FRAG_BYTES, Parcel};
+use crate::wire::FRAG_BYTES;
 use oxmpi_btl::{BtlAttrs, Reach};
 use oxmpi_mca::{CriGuard, OfCri, Status};
 use std::collections::BTreeMap;
@@ -89,9 +89,14 @@ impl Rails {
         self.all.is_empty()
     }
 
-    /// Sends a fragment over the rail with the least load that has room. NO_RESOURCE: none has room.
-    pub fn transmit(&self, held: &mut CriGuard<'_>, parcel: &Parcel<'_>) -> Status {
-        self.try_each(held, self.all.len(), parcel.desc().len, |held, _, rail| rail.transmit(held, parcel))
+    /// Calls `send`, for a fragment of so many bytes, with the rail with the least load that has room. NO_RESOURCE: none has room.
+    pub fn transmit(
+        &self,
+        held: &mut CriGuard<'_>,
+        bytes: u64,
+        send: impl Fn(&mut CriGuard<'_>, &Link) -> Status,
+    ) -> Status {
+        self.try_each(held, self.all.len(), bytes, |held, _, rail| send(held, rail))
     }
 
     /// Calls `issue` with the first `count` rails, the one with the least load first, until one has room, and charges that one for `bytes` if it has

@@ -12,7 +12,7 @@
 //! | WAIT_ACK | announced (RNDV) or synchronous, not yet acknowledged | the lock of its CRI |
 //! | WAIT_FIN | offered for reading (RGET) | the lock of its CRI |
 //! | WAIT_PUT | offered for writing (RPUT) | the lock of its CRI |
-//! | STREAMING | sending fragments | the lock of its CRI |
+//! | STREAMING | sending fragments, which the transport may keep a while | the lock of its CRI |
 //! | RECEIVING | expecting fragments | the lock of its CRI |
 //! | OFFERING | a receive whose PUT has to go out | the lock of its CRI |
 //! | EXPOSED | expecting to be written to by the sender | the lock of its CRI |
@@ -109,7 +109,7 @@ pub struct Request {
     comm: Cell<*const c_void>,
     route: Cell<*const c_void>,
     pub(super) tag: Cell<i32>,
-    /// Pieces of a get or put under way.
+    /// Pieces of a get or put, or fragments that a transport keeps, under way.
     pub(super) pulls: Cell<u32>,
     /// Bytes sent, or received in order.
     pub(super) done: Cell<u64>,

@@ -204,8 +204,10 @@ impl Request {
         self.remote_id.set(remote);
         self.stream_from(offset);
     }
-    /// A send goes by fragments from `offset` on.
+    /// A send goes by fragments from `offset` on, of which none is under way yet.
     pub fn stream_from(&self, offset: u64) {
+        self.pulls.set(0);
+        self.outcome.set(Outcome::Fine);
         self.done.set(offset);
         self.state.set(State::Streaming);
     }

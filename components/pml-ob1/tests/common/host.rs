@@ -4,7 +4,7 @@ use super::net::{Net, Setup};
 use super::spin::Spin;
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
-use oxmpi_btl::{BtlAttrs, BtlHandle, BtlServices, Listener, Reach, Registration};
+use oxmpi_btl::{BtlAttrs, BtlHandle, BtlServices, Listener, PlaceBy, Reach, Registration};
 use oxmpi_mca::biased::System;
 use oxmpi_mca::host::{HostTable, ProgressFn, cri_mode};
 use oxmpi_mca::sync::unmodelled::{AtomicU32, AtomicU64, Ordering};
@@ -27,6 +27,7 @@ pub struct Proc {
     pub cris: Box<[Cri]>,
     pub am: Spin<Box<[AmEntry; 256]>>,
     pub parts: Spin<Box<[Option<AmParts>; 256]>>,
+    pub placer: Spin<Option<PlaceBy>>,
     table: Option<Box<HostTable>>,
     #[allow(clippy::vec_box, reason = "handles point to them while the list grows")]
     attrs: Vec<Box<BtlAttrs>>,
@@ -243,6 +244,7 @@ impl Proc {
             errors: Spin::default(),
             logs: Spin::default(),
             helps: Spin::default(),
+            placer: Spin::default(),
             parted: AtomicU32::new(u32::MAX),
             armed: AtomicU32::new(0),
             turned: AtomicU64::new(0),

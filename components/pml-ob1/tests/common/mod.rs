@@ -8,7 +8,9 @@
 
 mod host;
 pub mod hostile;
+mod keeps;
 mod net;
+mod places;
 mod spin;
 
 use core::ffi::c_void;

@@ -1,6 +1,8 @@
 //! The transport of the tests: bounded queues between processes, and a `get` that does as told.
 
 use super::host::{Proc, proc_of};
+use super::keeps::{Flying, send_kept, take_kept};
+use super::places::{Coming, Placing, place as bring, place_by};
 use super::spin::Spin;
 use core::ffi::c_void;
 use oxmpi_btl::{BtlAttrs, BtlHandle, FlushDesc, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, WaitWord, cap};
@@ -74,6 +76,10 @@ pub struct Setup {
     pub fork_turns: i64,
     /// Messages are offered before all of them is there.
     pub parts: bool,
+    /// Long messages are brought to their place.
+    pub places: bool,
+    /// Payload of long messages is kept where it lies until they are received.
+    pub keeps: bool,
     /// There is a second transport, which has one context and reaches nobody.
     pub narrow: bool,
     /// There is a second transport to everybody, for fragments, gets and puts.
@@ -111,6 +117,8 @@ impl Default for Setup {
             holds: true,
             fork_turns: 8,
             parts: true,
+            places: false,
+            keeps: false,
             narrow: false,
             twin: false,
         }
@@ -124,6 +132,14 @@ pub struct Queues {
     pub spare: Vec<Vec<u8>>,
     /// How much of the first message of a queue was taken already, by its place.
     pub taken: HashMap<(usize, usize), u64>,
+    /// Messages that are on their way to their place, by that of their queue; how many got there, and how many went nowhere.
+    pub coming: HashMap<(usize, usize), Coming>,
+    pub placed: u64,
+    /// Messages whose payload is kept, by where they come from; how many were, and how many ended.
+    pub flying: HashMap<usize, VecDeque<Flying>>,
+    pub kept: u64,
+    pub landed: u64,
+    pub gone: u64,
     /// Offers of parts made, and taken.
     pub offers: u64,
     pub parted: u64,
@@ -159,7 +175,7 @@ pub struct Net {
 // The verbs; the state of a module is its process.
 
 /// The place of a process's context in lists of both.
-fn place(net: &Net, rank: u32, ctx: u32) -> usize {
+pub fn place(net: &Net, rank: u32, ctx: u32) -> usize {
     assert!(ctx < net.setup.cris);
     (rank * net.setup.cris + ctx) as usize
 }
@@ -175,7 +191,8 @@ extern "C" fn t_send(s: *mut c_void, ep: *mut c_void, ctx: u32, d: *const SendDe
     }
     let mut guard = net.queues.lock();
     let q = &mut *guard;
-    if q.messages[to][from].len() >= net.room.load(Ordering::Relaxed) as usize {
+    let behind_kept = q.flying.get(&from).is_some_and(|all| !all.is_empty());
+    if behind_kept || q.messages[to][from].len() >= net.room.load(Ordering::Relaxed) as usize {
         return Status::NO_RESOURCE;
     }
     let total = u64::from(d.hdr_len) + d.len;
@@ -192,7 +209,7 @@ extern "C" fn t_progress(s: *mut c_void, ctx: u32) -> i32 {
     let me = proc_of(s);
     let net = me.net();
     me.turned.fetch_or(1 << ctx, Ordering::Relaxed);
-    let mut events = 0;
+    let mut events = take_kept(me, place(net, me.rank, ctx));
     loop {
         let done = net.queues.lock().done[place(net, me.rank, ctx)].pop();
         let Some(landing) = done else { break };
@@ -212,6 +229,21 @@ extern "C" fn t_progress(s: *mut c_void, ctx: u32) -> i32 {
                 module: s,
                 link: 0,
             };
+            let queue = place(net, from, ctx);
+            match bring(me, queue, &desc) {
+                Placing::Never => {}
+                Placing::Part => {
+                    net.queues.lock().messages[me.rank as usize][queue].push_front(bytes);
+                    events += 1;
+                    break;
+                }
+                Placing::All(answer) => {
+                    note_answer(me, answer);
+                    net.queues.lock().spare.push(bytes);
+                    events += 1;
+                    continue;
+                }
+            }
             let entry = me.am.lock()[oxmpi_mca::host::am_tag::PML as usize];
             if !net.setup.parts || desc.len < 40 {
                 // SAFETY: the caller of this verb holds the context; the message lives as long as the call.
@@ -464,6 +496,8 @@ impl Proc {
                 | if setup.offers_put && !setup.put_is_remote { cap::FLUSH } else { 0 }
                 | if setup.handle > 0 { cap::REGISTER } else { 0 }
                 | if setup.offers_vector { cap::GET_VECTOR } else { 0 }
+                | if setup.keeps { cap::KEEPS } else { 0 }
+                | if setup.places { cap::PLACES } else { 0 }
                 | if setup.sleeps { cap::SLEEP } else { 0 }
                 | if setup.holds { cap::HOLD } else { 0 },
             send: t_send,
@@ -476,6 +510,8 @@ impl Proc {
             get_vector: t_get_vector,
             hold: t_hold,
             held: t_held,
+            place_by,
+            send_kept,
             ..transport::bare(self, attrs, "fake")
         }
     }

@@ -1,6 +1,7 @@
 //! The host as a component sees it, for one rank: real where a BTL uses it, and a witness everywhere.
 
 use crate::message::step;
+use crate::places::Places;
 use core::ffi::c_void;
 use oxmpi_btl::SERVICE_CTX;
 use oxmpi_mca::host::{ProgressFn, receive as answer};
@@ -38,9 +39,9 @@ pub enum Taking {
 }
 
 /// One row of the active-message table.
-struct Row {
-    host: *const FakeHost,
-    tag: u8,
+pub(crate) struct Row {
+    pub host: *const FakeHost,
+    pub tag: u8,
 }
 
 /// The thread that is inside `progress` of a context, by its mark, or 0; and whether a callback runs.
@@ -59,7 +60,8 @@ pub struct FakeHost {
     /// The module has said that it delivers messages in parts.
     parts_come: AtomicBool,
     taking: Mutex<Taking>,
-    rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
+    pub places: Places,
     /// One per context, and one for the service context behind them.
     turns: Vec<Turn>,
     /// State of the module under test, to compare with what callbacks say.
@@ -105,6 +107,7 @@ impl FakeHost {
             parts_come: AtomicBool::new(false),
             taking: Mutex::default(),
             rows: Vec::new(),
+            places: Places::default(),
             module_state: AtomicPtr::new(core::ptr::null_mut()),
             inbox: Mutex::default(),
             arrived: AtomicU64::new(0),
@@ -231,6 +234,11 @@ impl FakeHost {
         self.may_fail.store(true, Ordering::SeqCst);
     }
 
+    /// Tells who subscribed that a process has failed, as a host does that heard it elsewhere.
+    pub fn tell_failure(&self, proc: u32) {
+        self.desk.tell_failure(proc, Status::PEER_FAILED);
+    }
+
     /// Failures that were reported.
     pub fn failures(&self) -> Vec<(u32, Status)> {
         held(&self.desk.failures).clone()
@@ -247,7 +255,7 @@ impl FakeHost {
 }
 
 /// The receive callback of every tag. Nothing here may panic: it runs under the component's frames.
-extern "C" fn receive(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
+pub(crate) extern "C" fn receive(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
     // SAFETY: rows name their host; both live as long as the component.
     let (row, msg) = unsafe { (&*ctx.cast::<Row>(), &*msg) };
     // SAFETY: as above.
@@ -278,6 +286,7 @@ extern "C" fn receive(ctx: *mut c_void, msg: *const RecvDesc) -> u32 {
     if msg.proc >= host.desk.job.job_size && !held(&host.guests).contains(&msg.proc) {
         host.violation(format!("a message came from process {}, which is none", msg.proc));
     }
+    host.places.forget(msg.proc, msg.ctx);
     let bytes = match msg.len {
         0 => Vec::new(),
         // SAFETY: valid during the callback.

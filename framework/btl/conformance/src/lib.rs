@@ -23,7 +23,10 @@
 pub mod checks;
 mod harness;
 mod host;
+mod kept;
 mod message;
+mod placer;
+mod places;
 mod rank;
 pub mod rma;
 mod setup;
@@ -32,7 +35,9 @@ mod waiting;
 
 pub use harness::{Harness, Link, with_opened};
 pub use host::Arrived;
+pub use kept::Kept;
 pub use message::Msg;
+pub use places::{PLACED_TAGS, Places};
 pub use rank::Rank;
 pub use setup::{Reach, Setup};
 

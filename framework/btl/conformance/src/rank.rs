@@ -1,10 +1,12 @@
 //! One rank of a job: its host, and the component that was opened in it, read exactly as far as its table sizes say.
 
 use crate::host::{Arrived, FakeHost, Hook};
+use crate::placer::place_by;
+use crate::places::PLACED_TAGS;
 use crate::setup::Setup;
 use core::mem::size_of;
 use core::sync::atomic::Ordering;
-use oxmpi_btl::{BtlAttrs, BtlHandle, BtlModule, BtlTable, Endpoint};
+use oxmpi_btl::{BtlAttrs, BtlHandle, BtlModule, BtlTable, Endpoint, cap};
 use oxmpi_mca::abi::Opened;
 use oxmpi_mca::{Descriptor, Entry, OpenArgs, SliceRef};
 use oxmpi_testing::setup::values;
@@ -52,6 +54,12 @@ impl Rank {
         // SAFETY: table and state of one module, which stays open as long as the rank.
         let completed = unsafe { table.complete(module.state, &attrs, descriptor.name) };
         let btl = completed.map_err(|slot| format!("the module has no {slot}"))?;
+        for tag in PLACED_TAGS {
+            let status = place_by(&btl, &host.rows[usize::from(tag)]);
+            if btl.can(cap::PLACES) && status.is_err() {
+                host.violation(format!("place_by of tag {tag}: {status}"));
+            }
+        }
         Ok(Rank {
             host,
             btl,

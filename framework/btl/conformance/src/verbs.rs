@@ -5,8 +5,8 @@
 use crate::message::Msg;
 use crate::rank::Rank;
 use oxmpi_btl::{
-    AtomicDesc, Endpoint, FlushDesc, ListDesc, ProcInfo, ProcList, RegHandle, RmaDesc, RmaVectorDesc,
-    SendDesc, WaitSet,
+    AtomicDesc, Endpoint, FlushDesc, KeptDesc, ListDesc, ProcInfo, ProcList, RegHandle, RmaDesc,
+    RmaVectorDesc, SendDesc, WaitSet,
 };
 use oxmpi_mca::{MemKind, SliceRef, Status};
 
@@ -30,6 +30,7 @@ impl Rank {
         flush(FlushDesc);
         atomic(AtomicDesc);
         list(ListDesc);
+        send_kept(KeptDesc);
     }
 
     /// Sends a message that lives as long as the call, on a context that the caller holds or is inside of.

@@ -3,6 +3,7 @@
 use super::entered::{Completion, Contexts, Entered};
 use super::message::{Message, Vouched};
 use super::peer::Met;
+use super::placer::Placer;
 use crate::table::*;
 use oxmpi_mca::sync::unmodelled::AtomicU32;
 use oxmpi_mca::{MemKind, Status, WaitSet};
@@ -134,6 +135,22 @@ pub trait BtlHold: Btl {
 pub trait BtlPartner: Btl {
     /// The number of that module among those that the peer's component has opened.
     fn partner(&self, to: &Peer<Self>) -> u32;
+}
+/// Writes the payload of long messages where it belongs, which the layer that takes their tag says.
+pub trait BtlPlaces: Btl {
+    /// Takes the functions of the layer that takes a tag. BAD_PARAM: the tag has some already. See [`BtlTable::place_by`].
+    fn place_by(&self, tag: u8, placer: Placer) -> Status;
+}
+/// Sends messages from where their payload lies.
+pub trait BtlKeeps: Btl {
+    /// See [`BtlTable::send_kept`]. The payload of `msg` may be read until `done` is told.
+    fn send_kept(
+        &self,
+        at: &mut Entered<'_, Self::Context>,
+        to: &Peer<Self>,
+        msg: &Message<'_>,
+        done: Completion,
+    ) -> Status;
 }
 /// Lets a waiter sleep.
 pub trait BtlSleep: Btl {

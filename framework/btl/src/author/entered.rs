@@ -6,6 +6,8 @@
 
 use super::message::Bytes;
 use super::peer::Met;
+use super::placer::{PayloadPlace, Placer};
+use crate::placing::PlaceDesc;
 use crate::services::SERVICE_CTX;
 use crate::table::Done;
 use core::cell::UnsafeCell;
@@ -77,6 +79,35 @@ impl<'a, C> Entered<'a, C> {
         let part = PartDesc { message: self.describe(&arrival), from, to };
         // SAFETY: as in `deliver`.
         Answer(unsafe { take(host.am(arrival.tag).ctx, &part) })
+    }
+
+    /// Asks where the payload of a message of `len` bytes belongs, of which `start` has the first ones. `None`: nowhere; [`PlaceOf`](crate::PlaceOf) says
+    /// what follows from that. The place is good until this verb ends, and until the host is called next.
+    pub fn place_of(&mut self, placer: &Placer, start: &Arrival<'_>, len: u64) -> Option<PayloadPlace> {
+        let mut desc = self.describe_placed(start, len, core::ptr::null_mut());
+        // SAFETY: as in `deliver`; the functions are called with their own context.
+        let placed = unsafe { (placer.by().place_of)(placer.by().ctx, &mut desc) } != 0;
+        placed.then_some(PayloadPlace { header: desc.header.min(desc.there), at: desc.place })
+    }
+
+    /// Hands up a message of `len` bytes whose payload lies at `place`, or has gone nowhere; `start` has its first bytes.
+    pub fn deliver_placed(
+        &mut self,
+        placer: &Placer,
+        start: &Arrival<'_>,
+        len: u64,
+        place: Option<PayloadPlace>,
+    ) -> Answer {
+        let mut desc =
+            self.describe_placed(start, len, place.map_or(core::ptr::null_mut(), |place| place.at));
+        desc.header = place.map_or(0, |place| place.header);
+        // SAFETY: as in `place_of`.
+        Answer(unsafe { (placer.by().placed)(placer.by().ctx, &desc) })
+    }
+
+    fn describe_placed(&self, start: &Arrival<'_>, len: u64, place: *mut u8) -> PlaceDesc {
+        let message = RecvDesc { len, ..self.describe(start) };
+        PlaceDesc { message, there: start.bytes.len(), header: 0, place }
     }
 
     #[inline(always)]

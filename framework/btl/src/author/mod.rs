@@ -1,7 +1,7 @@
 //! The author's side of a BTL: safe traits, from which [`module()`] makes the table.
 //!
 //! The basic verbs are [`Btl`]; what a device can do beyond is a trait each ([`BtlGet`], [`BtlPut`], [`BtlFlush`], [`BtlAtomics`],
-//! [`BtlLists`], [`BtlMemory`], [`BtlSleep`], [`BtlService`], [`BtlPartner`]) and is added to the table by name:
+//! [`BtlLists`], [`BtlMemory`], [`BtlSleep`], [`BtlService`], [`BtlPartner`], [`BtlPlaces`], [`BtlKeeps`]) and is added to the table by name:
 //! `module(shm, contexts).get().sleep().build()`. A trait that is not added is not offered, so capabilities cannot differ from the code.
 //!
 //! **Access to state** follows from the types, and an author writes no `unsafe` for it:
@@ -17,7 +17,7 @@
 //! **Calls of the host from inside a verb** (a message handed up, a completion) may come back with verbs of the same context. They are methods of
 //! [`Entered`] that borrow it whole: nothing of the context is borrowed while one runs, and a payload that is handed up lies outside it.
 //!
-//! Map: `device` (the traits) · `entered` (a context, as a verb has it) · `peer` · `message` and `vector` (descriptors as authors see them) · `state` (the state of
+//! Map: `device` (the traits) · `entered` (a context, as a verb has it) · `peer` · `message`, `vector` and `placer` (descriptors as authors see them) · `state` (the state of
 //! a module) · `thunk` (the functions of the table, which hold the `unsafe`) · `module` (the builder).
 
 mod device;
@@ -25,14 +25,16 @@ mod entered;
 mod message;
 mod module;
 mod peer;
+mod placer;
 mod state;
 mod thunk;
 mod vector;
 
 pub use device::{
-    Btl, BtlAtomics, BtlFlush, BtlGet, BtlGetVector, BtlHold, BtlLists, BtlMemory, BtlPartner, BtlPut,
-    BtlService, BtlServiceSleep, BtlSleep, Memory, Peer,
+    Btl, BtlAtomics, BtlFlush, BtlGet, BtlGetVector, BtlHold, BtlKeeps, BtlLists, BtlMemory, BtlPartner,
+    BtlPlaces, BtlPut, BtlService, BtlServiceSleep, BtlSleep, Memory, Peer,
 };
 pub use entered::{Answer, Arrival, Completion, Contexts, Entered};
 pub use message::{Bytes, Message, Vouched};
 pub use module::{ModuleBuilder, module};
+pub use placer::{PayloadPlace, Placer};

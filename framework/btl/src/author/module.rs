@@ -75,6 +75,22 @@ impl<T: Btl, S: Send + 'static> ModuleBuilder<T, S> {
         self.table.partner = Some(thunk::partner::<T>);
         self
     }
+    /// Offers `place_by`.
+    pub fn places(mut self) -> Self
+    where
+        T: BtlPlaces,
+    {
+        self.table.place_by = Some(thunk::place_by::<T>);
+        self
+    }
+    /// Offers `send_kept`.
+    pub fn keeps(mut self) -> Self
+    where
+        T: BtlKeeps,
+    {
+        self.table.send_kept = Some(thunk::send_kept::<T>);
+        self
+    }
     /// Offers `flush`.
     pub fn flush(mut self) -> Self
     where

@@ -7,7 +7,9 @@
 use super::device::*;
 use super::entered::{Completion, Contexts, Entered};
 use super::message::{Message, Vouched};
+use super::placer::Placer;
 use super::state::{Core, Module};
+use crate::placing::PlaceBy;
 use crate::services::SERVICE_CTX;
 use crate::table::*;
 use core::ffi::c_void;
@@ -168,6 +170,16 @@ fn message<'a>(desc: &'a *const SendDesc) -> &'a Message<'a> {
     // SAFETY: valid for the call (the file's text); a message is a descriptor whose pointers are vouched for.
     unsafe { &*desc.cast::<Message<'a>>() }
 }
+pub(super) unsafe extern "C" fn send_kept<T: BtlKeeps>(
+    s: State,
+    ep: *mut Endpoint,
+    ctx: u32,
+    d: *const KeptDesc,
+) -> Status {
+    let kept = vouched!(d);
+    let msg: *const SendDesc = &kept.message;
+    BtlKeeps::send_kept(device!(T, s), &mut enter!(T, s, ctx), peer!(T, ep), message(&msg), completion!(kept))
+}
 pub(super) unsafe extern "C" fn progress<T: Btl>(s: State, ctx: u32) -> i32 {
     device!(T, s).progress(&mut enter!(T, s, ctx))
 }
@@ -279,6 +291,14 @@ pub(super) unsafe extern "C" fn service_disarm<T: BtlServiceSleep>(s: State) {
 }
 pub(super) unsafe extern "C" fn partner<T: BtlPartner>(s: State, ep: *mut Endpoint) -> u32 {
     BtlPartner::partner(device!(T, s), peer!(T, ep))
+}
+pub(super) unsafe extern "C" fn place_by<T: BtlPlaces>(s: State, by: *const PlaceBy) -> Status {
+    // SAFETY: the caller's, of this version's size or a later one, for the call; what it names stays until `finalize` (the contract).
+    let (by, placer) = unsafe { (*by, Placer::new(*by)) };
+    match u8::try_from(by.tag) {
+        Ok(tag) => BtlPlaces::place_by(device!(T, s), tag, placer),
+        Err(_) => Status::BAD_PARAM,
+    }
 }
 pub(super) unsafe extern "C" fn hold<T: BtlHold>(s: State, ep: *mut Endpoint, oldest: u64) {
     BtlHold::hold(device!(T, s), peer!(T, ep), oldest)

@@ -4,7 +4,7 @@ use crate::polling::Polling;
 use crate::simple::Links;
 use crate::table::{CommDesc, RecvArgs, SendArgs, Transports};
 use core::ops::Deref;
-use oxmpi_btl::BtlAttrs;
+use oxmpi_btl::{BtlAttrs, PlaceBy, cap};
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::{RecvDesc, SliceRef};
 
@@ -188,6 +188,22 @@ impl<'a> Given<'a> {
             let btl = unsafe { &**btl };
             btl.attrs().flags & BtlAttrs::PARTIAL_DELIVERY != 0
         })
+    }
+
+    /// Hands the layer's functions for placing to the transports that place; one that has somebody for the tag stays as it is.
+    ///
+    /// # Safety
+    /// They may be called with their context until the transports have ended.
+    pub(super) unsafe fn place_by(self, by: &PlaceBy) {
+        // SAFETY: vouched for, as long as the instance.
+        for btl in unsafe { self.0.btls.get() } {
+            // SAFETY: as above, for as long as the instance.
+            let btl = unsafe { &**btl };
+            if btl.can(cap::PLACES) {
+                // SAFETY: the caller's promise. Without it messages are delivered as ever.
+                let _ = unsafe { (btl.place_by)(btl.state, by) };
+            }
+        }
     }
 
     /// The polling of transports.

@@ -33,6 +33,15 @@ pub enum Part {
     Taken(Next),
 }
 
+/// The place of a message's payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// Bytes of the message in front of those that have a place.
+    pub header: u64,
+    /// Where the others belong: memory of an operation that is under way, which is writable for all of them as long as it is.
+    pub at: *mut u8,
+}
+
 /// A point-to-point layer. All verbs may run concurrently.
 pub trait Pml: Send + Sync + Sized + 'static {
     /// A communicator as one of its local ranks sees it.
@@ -46,6 +55,8 @@ pub trait Pml: Send + Sync + Sized + 'static {
     const MAX_TAG: i32 = i32::MAX;
     /// True where [`Pml::arrive_in_part`] takes messages by partial delivery ([`oxmpi_btl::BtlAttrs::PARTIAL_DELIVERY`]).
     const TAKES_PARTS: bool = false;
+    /// True where [`Pml::place_of`] says where payload belongs ([`oxmpi_btl::BtlTable::place_by`]).
+    const PLACES: bool = false;
 
     /// Takes the transports, before any other verb. `care` says when locks are taken, and can be told to have them taken in any case. Answers the words
     /// by which the host's engine calls `after_turn`; they stay until `finalize`. An error ends the start.
@@ -131,6 +142,18 @@ pub trait Pml: Send + Sync + Sized + 'static {
     fn arrive_in_part(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>, from: u64, len: u64) -> Part {
         let _ = (held, arrived, from, len);
         Part::Refused
+    }
+    /// Says where the payload of a message of `len` bytes belongs, of which `arrived` has the first ones, its header among them; `None`: nowhere. Changes
+    /// nothing. See [`oxmpi_btl::PlaceOf`].
+    fn place_of(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>, len: u64) -> Option<Placed> {
+        let _ = (held, arrived, len);
+        None
+    }
+    /// Handles a message of `len` bytes whose payload lies where [`Pml::place_of`] said, or has gone nowhere because it said so later (`there` is false);
+    /// `arrived` has the first ones, its header among them.
+    fn arrive_placed(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>, len: u64, there: bool) -> Next {
+        let _ = (held, arrived, len, there);
+        Next::Any
     }
     /// Called behind the transports' turn of a context while there is work; how many messages went on.
     fn after_turn(&self, held: &mut CriGuard<'_>) -> i32;

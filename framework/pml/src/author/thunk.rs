@@ -6,11 +6,12 @@
 
 use super::args::{Arrived, Described, Given, Incoming, Outgoing};
 use super::care::Admission;
-use super::layer::{Begun, Next, Part, Pml};
+use super::layer::{Begun, Next, Part, Placed, Pml};
 use super::state::Module;
 use crate::polling::Words;
 use crate::table::*;
 use core::ffi::c_void;
+use oxmpi_btl::{PlaceBy, PlaceDesc};
 use oxmpi_mca::host::{am_tag, receive};
 use oxmpi_mca::{Entry, MsgStatus, Object, PartDesc, RecvDesc, RequestHeader, Status, ThreadCtx};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -94,7 +95,24 @@ pub(super) extern "C" fn enable<T: Pml>(
     }
     // SAFETY: the receiver takes the state of a module of `T`, which stays until `finalize`, the last call.
     let status = unsafe { module.host.am_register(am_tag::PML, arrive::<T>, s) };
-    if status.is_err() || !takes_parts {
+    if status.is_err() {
+        return status;
+    }
+    if T::PLACES {
+        let size = size_of::<PlaceBy>() as u32;
+        let tag = am_tag::PML.into();
+        // SAFETY: the functions take the state of a module of `T`, as above.
+        unsafe {
+            transports.place_by(&PlaceBy {
+                size,
+                tag,
+                place_of: place_of::<T>,
+                placed: arrive_placed::<T>,
+                ctx: s,
+            })
+        };
+    }
+    if !takes_parts {
         return status;
     }
     // SAFETY: as above; the tag's receiver has the state as its context.
@@ -246,6 +264,39 @@ unsafe extern "C" fn arrive_in_part<T: Pml>(s: State, part: *const PartDesc) -> 
         Part::Refused => receive::CONTINUE,
         Part::Taken(next) => receive::TAKEN | said(next),
     }
+}
+/// The transport's question where the payload of a message belongs.
+unsafe extern "C" fn place_of<T: Pml>(s: State, desc: *mut PlaceDesc) -> u32 {
+    let module = module!(T, s);
+    // SAFETY: the transport's own, for the call.
+    let desc = unsafe { &mut *desc };
+    let msg = &desc.message;
+    // SAFETY: as in `arrive`.
+    let mut held = unsafe { module.host.inherit(msg.ctx, module.care.is_taken()) };
+    // SAFETY: so many of the transport's bytes are there, and readable for the call.
+    let Some(Placed { header, at }) =
+        module.pml.place_of(&mut held, unsafe { Arrived::new(msg, desc.there) }, msg.len)
+    else {
+        return 0;
+    };
+    (desc.header, desc.place) = (header, at);
+    1
+}
+/// The transport's callback for a message whose payload lies in its place.
+unsafe extern "C" fn arrive_placed<T: Pml>(s: State, desc: *const PlaceDesc) -> u32 {
+    let module = module!(T, s);
+    // SAFETY: valid for the call.
+    let desc = unsafe { &*desc };
+    let msg = &desc.message;
+    // SAFETY: as in `arrive`.
+    let mut held = unsafe { module.host.inherit(msg.ctx, module.care.is_taken()) };
+    // SAFETY: as in `place_of`.
+    said(module.pml.arrive_placed(
+        &mut held,
+        unsafe { Arrived::new(msg, desc.there) },
+        msg.len,
+        !desc.place.is_null(),
+    ))
 }
 
 /// The layer and the request behind a header.

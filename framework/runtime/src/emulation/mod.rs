@@ -1,7 +1,7 @@
 //! Emulation of one-sided verbs: for a transport that lacks put, get, atomics or flush and has service links, the
 //! host carries them out by requests that the target's service context serves.
 //!
-//! Map: `verbs` (the handle with the missing verbs) · `emulated` (all such handles). Requests, and what they do at the target, are
+//! Map: `verbs` (the handle with the missing verbs), `refusals` (those that nobody calls there) · `emulated` (all such handles). Requests, and what they do at the target, are
 //! in `oxmpi_emulation`; the service context, its lock and its helper in `crate::service`.
 //!
 //! **Users.** One-sided components reach processes by [`Instance::btl_services_for_rma`], whose answers have
@@ -11,6 +11,7 @@
 //! can ask it for anything before, since requests name registrations.
 
 pub(crate) mod emulated;
+mod refusals;
 mod verbs;
 
 use crate::objects::{Instance, Reached, Wrapped};

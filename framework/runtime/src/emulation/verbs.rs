@@ -9,18 +9,19 @@
 //! A verb that the transport has and a peer refuses (process_vm_writev under Yama, another pid namespace) is carried out by
 //! requests from then on for that peer.
 
+use super::refusals::{add_procs, del_procs, finalize, partner, place_by, send_kept};
 use crate::objects::{Instance, Wrapped};
 use oxmpi_btl::amo::{ADD, FLOAT, MAX, MIN, SIGNED, WIDTH_32, operand};
 use oxmpi_btl::{
     AtomicDesc, BtlAttrs, BtlHandle, Endpoint as RawEndpoint, FlushDesc, LIST_ASK, LIST_PUT, ListDesc,
-    ListEntry, Listener, ProcList, RegHandle, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, cap,
+    ListEntry, Listener, RegHandle, RmaDesc, RmaVectorDesc, SendDesc, WaitSet, cap,
 };
 use oxmpi_emulation::amo::{self, Update};
 use oxmpi_emulation::requester::{Context, Endpoint, Route, Wish};
 use oxmpi_emulation::target::payload_limits;
 use oxmpi_emulation::wire::{self, ENTRY, Entry, NAME, RegistrationName, Request, Verb};
 use oxmpi_mca::sync::unmodelled::Ordering;
-use oxmpi_mca::{MemKind, SliceRef, Status};
+use oxmpi_mca::{MemKind, Status};
 use std::ffi::c_void;
 
 /// The state of an emulated transport's handle: a [`Wrapped`].
@@ -67,7 +68,7 @@ impl Wrapped {
         let contexts = (0..raw.attrs().contexts).map(|_| Context::default()).collect();
         let handle = BtlHandle {
             size: size_of::<BtlHandle>() as u32,
-            caps: raw.caps | emulated | cap::REGISTER | asks,
+            caps: raw.caps & !(cap::PLACES | cap::KEEPS) | emulated | cap::REGISTER | asks,
             state: std::ptr::null_mut(),
             send,
             progress,
@@ -98,6 +99,8 @@ impl Wrapped {
             index: raw.index,
             list,
             partner,
+            place_by,
+            send_kept,
         };
         let (host, raw_address) = (Address::<Instance>(instance), Address::<BtlHandle>(raw));
         let lost = Box::new(move |proc| {
@@ -579,19 +582,3 @@ extern "C" fn service_arm(_: State, _: *mut WaitSet) -> Status {
 }
 /// Does nothing: the helper sleeps on the transport itself.
 extern "C" fn service_disarm(_: State) {}
-/// Refuses: the host makes endpoints of emulated transports.
-extern "C" fn add_procs(_: State, _: ProcList, _: *mut *mut RawEndpoint) -> Status {
-    Status::NOT_SUPPORTED
-}
-/// Refuses: endpoints of emulated transports stay as long as the instance.
-extern "C" fn del_procs(_: State, _: SliceRef<*mut RawEndpoint>) -> Status {
-    Status::NOT_SUPPORTED
-}
-/// Names none: the host asks the transport itself.
-extern "C" fn partner(_: State, _: *mut RawEndpoint) -> u32 {
-    oxmpi_btl::SAME_NUMBER
-}
-/// Does nothing: the host finalizes the transport itself.
-extern "C" fn finalize(_: State) -> Status {
-    Status::OK
-}

@@ -1,0 +1,208 @@
+//! Messages that are read to their place, out of streams that are cut, damaged and begun again.
+
+use crate::check;
+use crate::fault::Fault;
+use crate::frame::{Header, Kind, room};
+use crate::inbound::Inbound;
+use crate::placed::PLACED_FROM;
+use oxmpi_btl::PayloadPlace;
+use proptest::prelude::*;
+
+const LARGEST: usize = 64 << 10;
+/// Bytes of the messages' own header.
+const UPPER: usize = 24;
+
+fn message(i: usize, len: usize) -> Vec<u8> {
+    (0..len).map(|b| (b * 7 + i * 13 + b / 251) as u8).collect()
+}
+
+fn stream(lens: &[usize], sum: bool) -> Vec<u8> {
+    let mut all = Vec::new();
+    for (i, &len) in lens.iter().enumerate() {
+        let message = message(i, len);
+        let sum = sum.then(|| check::sum(&message));
+        let position = all.len() as u64;
+        let h = Header { len: len as u32, kind: Kind::Message, tag: i as u8, sum, position, acked: 0 };
+        all.extend_from_slice(&h.encode());
+        all.extend_from_slice(&message);
+        all.resize(all.len().next_multiple_of(8), 0);
+    }
+    all
+}
+
+/// A receiver whose long messages have places.
+struct Receiver {
+    inn: Inbound,
+    memory: Vec<u8>,
+    /// Messages, whole; of one that went nowhere its header.
+    got: Vec<Vec<u8>>,
+    placed: usize,
+    /// Its operations are over.
+    over: bool,
+}
+
+impl Receiver {
+    fn new() -> Receiver {
+        let mut inn = Inbound::new(1024, LARGEST);
+        inn.place_from(PLACED_FROM);
+        Receiver { inn, memory: vec![0xee; LARGEST + 64], got: Vec::new(), placed: 0, over: false }
+    }
+
+    fn place(&mut self) -> Option<PayloadPlace> {
+        (!self.over).then_some(PayloadPlace { header: UPPER as u64, at: self.memory.as_mut_ptr() })
+    }
+
+    /// Takes frames off a wire that brings as many bytes at a time as `cut` says.
+    fn take(&mut self, mut wire: &[u8], mut cut: impl FnMut() -> usize) -> Result<(), Fault> {
+        loop {
+            while let Some(frame) = self.inn.next()? {
+                let (header, mut message) = (frame.header, frame.message.to_vec());
+                if self.inn.is_placing() {
+                    self.placed += 1;
+                    if self.inn.place_of_front().is_some() {
+                        message.extend_from_slice(&self.memory[..header.len as usize - UPPER]);
+                    }
+                }
+                if header.kind.is_in_stream() {
+                    self.got.push(message);
+                }
+                self.inn.count(&header);
+                self.inn.pass(&header);
+            }
+            if wire.is_empty() {
+                return Ok(());
+            }
+            let place = self.place();
+            if self.inn.is_placing() {
+                // SAFETY: the place is the receiver's own memory, which has room for the longest message.
+                unsafe { self.inn.place_again(place) };
+            } else if let Some(header) = self.inn.asks_for_place()
+                && let Some(place) = place
+            {
+                // SAFETY: as above.
+                unsafe { self.inn.place(&header, place) };
+            }
+            let mut most = cut().max(1);
+            let mut read = |first: &mut [u8], second: &mut [u8]| {
+                let mut n = 0;
+                for into in [first, second] {
+                    let len = most.min(into.len()).min(wire.len());
+                    into[..len].copy_from_slice(&wire[..len]);
+                    (wire, most, n) = (&wire[len..], most - len, n + len);
+                }
+                Ok(n)
+            };
+            let filled = match self.inn.is_placing() {
+                // SAFETY: as above.
+                true => unsafe { self.inn.fill_place(read) },
+                false => self.inn.fill(|into| read(&mut [], into)),
+            };
+            assert!(matches!(filled, Ok(n) if n > 0), "there is always room for something");
+        }
+    }
+}
+
+fn lens() -> impl Strategy<Value = Vec<usize>> {
+    let len = prop_oneof![0..400usize, PLACED_FROM - 20..PLACED_FROM + 20, PLACED_FROM..LARGEST];
+    prop::collection::vec(len, 1..8)
+}
+
+proptest! {
+    /// Long ones to their place and short ones from the buffer, as they were sent and in their order, however the stream is cut.
+    #[test]
+    fn all_come_whole(lens in lens(), steps in prop::collection::vec(1..70_000usize, 1..8), sum in any::<bool>()) {
+        let (mut receiver, mut turn) = (Receiver::new(), 0);
+        let taken = receiver.take(&stream(&lens, sum), || { turn += 1; steps[turn % steps.len()] });
+        prop_assert_eq!(taken, Ok(()));
+        for (i, &len) in lens.iter().enumerate() {
+            prop_assert!(receiver.got[i] == message(i, len), "message {} of {} bytes", i, len);
+        }
+        prop_assert_eq!(receiver.got.len(), lens.len());
+    }
+
+    /// A connection breaks at any byte: the frame in which it did is sent again from its beginning, to the same place.
+    #[test]
+    fn a_broken_connection_goes_on_in_place(lens in lens(), breaks in prop::collection::vec(any::<prop::sample::Index>(), 1..5), step in 500..70_000usize) {
+        let wire = stream(&lens, true);
+        let mut receiver = Receiver::new();
+        for at in breaks {
+            let from = receiver.inn.position() as usize;
+            let until = from + at.index(wire.len() - from + 1);
+            prop_assert_eq!(receiver.take(&wire[from..until], || step), Ok(()));
+            receiver.inn.forget();
+        }
+        let from = receiver.inn.position() as usize;
+        prop_assert_eq!(receiver.take(&wire[from..], || step), Ok(()));
+        for (i, &len) in lens.iter().enumerate() {
+            prop_assert!(receiver.got[i] == message(i, len), "message {} of {} bytes", i, len);
+        }
+        prop_assert_eq!(receiver.got.len(), lens.len());
+    }
+
+    /// With checksums no damaged message is handed up, wherever the damage is; what is sent again is right.
+    #[test]
+    fn damage_is_never_handed_up(lens in lens(), at in any::<prop::sample::Index>(), xor in 1..=255u8, step in 500..70_000usize) {
+        let wire = stream(&lens, true);
+        let mut bad = wire.clone();
+        let at = at.index(bad.len());
+        bad[at] ^= xor;
+        let mut receiver = Receiver::new();
+        // Damage in the padding behind a message is none.
+        let _ = receiver.take(&bad, || step);
+        receiver.inn.forget();
+        let from = receiver.inn.position() as usize;
+        prop_assert_eq!(receiver.take(&wire[from..], || step), Ok(()));
+        for (i, &len) in lens.iter().enumerate() {
+            prop_assert!(receiver.got[i] == message(i, len), "message {} of {} bytes", i, len);
+        }
+    }
+
+    /// Behind the end of its operation nothing is written, and the stream goes on.
+    #[test]
+    fn what_has_no_place_any_more_goes_nowhere(at in any::<prop::sample::Index>(), step in 500..70_000usize) {
+        let wire = stream(&[100, 40_000, 77], true);
+        let first = room(100);
+        let until = first + 200 + at.index(39_000);
+        let mut receiver = Receiver::new();
+        prop_assert_eq!(receiver.take(&wire[..until], || 300), Ok(()));
+        prop_assert!(receiver.inn.is_placing());
+        receiver.over = true;
+        let before = receiver.memory.clone();
+        prop_assert_eq!(receiver.take(&wire[until..], || step), Ok(()));
+        prop_assert!(receiver.memory == before);
+        prop_assert_eq!(receiver.placed, 1);
+        prop_assert_eq!(&receiver.got[1], &message(1, 40_000)[..UPPER]);
+        prop_assert_eq!(&receiver.got[2], &message(2, 77));
+    }
+}
+
+/// The end of a message is swallowed and its sender, which gets no answer, asks.
+#[test]
+fn a_question_in_a_placed_message_shows_a_gap() {
+    let wire = stream(&[10, 40_000], true);
+    let position = wire.len() as u64;
+    let question = Header { len: 0, kind: Kind::Question, tag: 0, sum: None, position, acked: 0 };
+    for over in [false, true] {
+        for gone in [33, 500, 30_000] {
+            let mut receiver = Receiver::new();
+            let kept = &wire[..wire.len() - gone];
+            assert_eq!(receiver.take(kept, || 700), Ok(()));
+            receiver.over = over;
+            let asked = receiver.take(&question.encode(), || 700);
+            assert_eq!(asked, Err(Fault::Damaged("a message whose end is missing")), "{gone} bytes");
+        }
+    }
+}
+
+/// A message that is as good as here is not asked about.
+#[test]
+fn a_message_that_is_nearly_whole_is_copied() {
+    let wire = stream(&[20_000], false);
+    let mut inn = Inbound::new(LARGEST, LARGEST);
+    inn.place_from(PLACED_FROM);
+    let filled = inn.fill(|into| {
+        into[..20_000].copy_from_slice(&wire[..20_000]);
+        Ok(20_000)
+    });
+    assert!(filled.is_ok() && inn.asks_for_place().is_none());
+}

@@ -4,8 +4,8 @@
 use core::ffi::c_void;
 use core::ptr::{from_ref, null};
 use oxmpi_btl::{
-    AtomicDesc, BtlAttrs, BtlHandle, Endpoint, FlushDesc, KeptDesc, ListDesc, PlaceBy, ProcList, RegHandle, RmaDesc,
-    RmaVectorDesc, SAME_NUMBER, SendDesc, WaitSet,
+    AtomicDesc, BtlAttrs, BtlHandle, Endpoint, FlushDesc, KeptDesc, ListDesc, PlaceBy, ProcList, RegHandle,
+    RmaDesc, RmaVectorDesc, SAME_NUMBER, SendDesc, WaitSet,
 };
 use oxmpi_mca::{MemKind, SliceRef, Status, StrRef};
 

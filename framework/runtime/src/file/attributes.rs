@@ -79,11 +79,6 @@ impl File {
         if status.is_err() { Err(self.failure(status, "made durable")) } else { Ok(()) }
     }
 
-    /// Whether accesses are atomic.
-    pub fn atomicity(&self) -> bool {
-        self.atomic.load(Ordering::Acquire)
-    }
-
     /// MPI_File_set_atomicity of all ranks.
     pub fn set_atomicity(&self, entry: &mut Entry, atomic: bool) -> Result<(), Error> {
         // Each rank's accesses are under its own locks from now on.
@@ -106,23 +101,5 @@ impl File {
         }
         self.atomic.store(atomic, Ordering::Release);
         Ok(())
-    }
-
-    /// The error of what wants locks where they do not exclude all ranks: it names the property of the mount that is the cause.
-    pub(super) fn lacks_locks(&self) -> Error {
-        let here = self.presence();
-        let because = match here.as_ref().map_or("", |here| here.disk.because()) {
-            "" => String::new(),
-            why => format!(": {why}"),
-        };
-        let message = format!("{}: its locks do not exclude all ranks{because}", self.path.display());
-        Error::new(ErrorKind::Unsupported, message)
-    }
-
-    /// Whether byte-range locks exclude all ranks of the file.
-    pub(super) fn locks_exclude(&self) -> bool {
-        use oxmpi_fs::keeps::{LOCKS, LOCKS_HERE};
-        let one_node = self.comm.places().num_nodes() == 1;
-        self.keeps & LOCKS != 0 || one_node && self.keeps & LOCKS_HERE != 0
     }
 }

@@ -151,6 +151,29 @@ impl File {
         }
     }
 
+    /// Whether accesses are atomic.
+    pub fn atomicity(&self) -> bool {
+        self.atomic.load(Ordering::Acquire)
+    }
+
+    /// The error of what wants locks where they do not exclude all ranks: it names the property of the mount that is the cause.
+    pub(super) fn lacks_locks(&self) -> Error {
+        let here = self.presence();
+        let because = match here.as_ref().map_or("", |here| here.disk.because()) {
+            "" => String::new(),
+            why => format!(": {why}"),
+        };
+        let message = format!("{}: its locks do not exclude all ranks{because}", self.path.display());
+        Error::new(ErrorKind::Unsupported, message)
+    }
+
+    /// Whether byte-range locks exclude all ranks of the file.
+    pub(super) fn locks_exclude(&self) -> bool {
+        use oxmpi_fs::keeps::{LOCKS, LOCKS_HERE};
+        let one_node = self.comm.places().num_nodes() == 1;
+        self.keeps & LOCKS != 0 || one_node && self.keeps & LOCKS_HERE != 0
+    }
+
     /// Turns a failure of a component into the error of this file.
     pub(super) fn failure(&self, status: Status, what: &str) -> Error {
         super::error::of(status, what, &self.path)

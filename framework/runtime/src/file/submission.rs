@@ -1,7 +1,7 @@
 //! A list of pieces that a component has been asked to transfer: the one place where transfers are submitted, counted and seen to their end.
 //!
 //! **Memory.** The component has the addresses of transfer, list and operation until it has ended the operation, so the first and the last are boxed, and the list is not touched
-//! meanwhile. Whoever throws one away that is under way ends it first ([`Submission::break_off`]).
+//! meanwhile. One that is thrown away under way is ended first ([`Submission::break_off`]).
 
 use super::object::File;
 use super::presence::Presence;

@@ -43,7 +43,7 @@ extern "C" {
 #define OXMPI_COLL_FRAMEWORK "coll"
 #define OXMPI_COLL_VERSION { 2, 4, 0 }
 #define OXMPI_OSC_FRAMEWORK "osc"
-#define OXMPI_OSC_VERSION { 1, 2, 0 }
+#define OXMPI_OSC_VERSION { 1, 3, 0 }
 #define OXMPI_FS_FRAMEWORK "fs"
 #define OXMPI_FS_VERSION { 1, 0, 0 }
 #define OXMPI_FBTL_FRAMEWORK "fbtl"
@@ -2761,6 +2761,14 @@ struct oxmpi_win_counts {
     uint64_t accumulate_retries;
     /* Locks taken on the way of MPI_Put's, of whatever is shared by threads: of communication resource instances, of pools. */
     uint64_t put_locks;
+    /* Ranks that this one has met so far and whose memory it loads and stores (version 1.3, as all that follow). A rank is in one of these numbers at most. */
+    uint64_t ranks_mapped;
+    /* Ranks that it has met and reaches by verbs of a transport, atomics included. */
+    uint64_t ranks_by_transport;
+    /* Ranks that it has met and reaches by a transport, and whose process carries out atomics, and what else the transport lacks. */
+    uint64_t ranks_by_requests;
+    /* Ranks that it reaches by messages. */
+    uint64_t ranks_by_messages;
 };
 
 /* A notified put or get: the arguments of the operation, and the number of the target's counter. Failures are those of `OscTable::put`, and
@@ -4072,7 +4080,7 @@ OXMPI_ASSERT(offsetof(oxmpi_osc_table, notify_wait) == 200);
 OXMPI_ASSERT(offsetof(oxmpi_osc_table, dup) == 208);
 OXMPI_ASSERT(offsetof(oxmpi_osc_table, counts) == 216);
 OXMPI_ASSERT(offsetof(oxmpi_osc_table, flush_begin) == 224);
-OXMPI_ASSERT(sizeof(oxmpi_win_counts) == 56);
+OXMPI_ASSERT(sizeof(oxmpi_win_counts) == 88);
 OXMPI_ASSERT(offsetof(oxmpi_win_counts, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_win_counts, reserved) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_win_counts, exclusive_attempts) == 8);
@@ -4081,6 +4089,10 @@ OXMPI_ASSERT(offsetof(oxmpi_win_counts, lock_retries) == 24);
 OXMPI_ASSERT(offsetof(oxmpi_win_counts, accumulate_locks) == 32);
 OXMPI_ASSERT(offsetof(oxmpi_win_counts, accumulate_retries) == 40);
 OXMPI_ASSERT(offsetof(oxmpi_win_counts, put_locks) == 48);
+OXMPI_ASSERT(offsetof(oxmpi_win_counts, ranks_mapped) == 56);
+OXMPI_ASSERT(offsetof(oxmpi_win_counts, ranks_by_transport) == 64);
+OXMPI_ASSERT(offsetof(oxmpi_win_counts, ranks_by_requests) == 72);
+OXMPI_ASSERT(offsetof(oxmpi_win_counts, ranks_by_messages) == 80);
 OXMPI_ASSERT(sizeof(oxmpi_osc_window) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_osc_window, window) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_osc_window, table) == 8);

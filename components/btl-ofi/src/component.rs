@@ -323,6 +323,8 @@ impl Opening<'_> {
             unposted: (0..buffers.receives()).rev().collect(),
             buffers,
             arrived: VecDeque::new(),
+            kept: 0,
+            blind: 0,
             inject,
             scratch: vec![0; inject].into(),
             entries: vec![entry; settings.cq_read].into(),

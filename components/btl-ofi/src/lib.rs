@@ -19,6 +19,7 @@ mod memory;
 mod module;
 mod objects;
 mod operations;
+mod order;
 mod outbound;
 mod params;
 mod parting;

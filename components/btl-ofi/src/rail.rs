@@ -27,6 +27,8 @@ pub struct Rail {
     /// Where peers' one-sided operations arrive; `None`: the provider has none.
     pub target: Option<Arc<Target>>,
     cores: Mutex<HashMap<u32, Arc<Core>>>,
+    /// Processes were lost.
+    pub has_losses: AtomicBool,
     /// The process ends: what comes is not handed up.
     pub closing: AtomicBool,
     stranger_told: AtomicBool,
@@ -78,6 +80,7 @@ impl Rail {
             memory: parts.memory,
             target: parts.target,
             cores: Mutex::default(),
+            has_losses: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             stranger_told: AtomicBool::new(false),
             broken_told: AtomicBool::new(false),
@@ -103,6 +106,7 @@ impl Rail {
 
     /// A process is lost. Any thread.
     pub fn fail(&self, core: &Core, why: &str) {
+        self.has_losses.store(true, Ordering::Relaxed);
         core.loss.declare(|| {
             // A process that has said good-bye is not reported as failed.
             if !core.has_left() && !self.closing.load(Ordering::Acquire) {

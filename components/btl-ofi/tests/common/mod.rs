@@ -15,13 +15,18 @@ fn provider() -> String {
     std::env::var("OXMPI_TEST_OFI_PROVIDER").unwrap_or_else(|_| "tcp;ofi_rxm".into())
 }
 
-/// Jobs over the provider. `None`: this machine has no libfabric, or none with that provider; the reason was printed.
+/// Jobs over the provider whose processes have met. `None`: this machine has no libfabric, or none with that provider; the reason was printed.
 pub fn setup() -> Option<Setup> {
+    unconnected().map(Setup::connects)
+}
+
+/// As [`setup`], of processes that meet when they first talk.
+pub fn unconnected() -> Option<Setup> {
     if let Err(why) = Library::open(&library()).map(Library::keep) {
         println!("left out, without libfabric: {why}");
         return None;
     }
-    let setup = Setup::new(btl_ofi::descriptor()).connects();
+    let setup = Setup::new(btl_ofi::descriptor());
     let setup = setup.param("library", &library()).param("provider_include", &provider());
     match Harness::open(&setup.clone().ranks(2)) {
         Err(why) if why.contains("no provider of libfabric is used") => {

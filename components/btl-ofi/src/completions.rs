@@ -13,6 +13,7 @@ impl Rail {
     /// Reads the completion queue once. How many entries there were.
     pub fn take(&self, cx: &mut Context) -> i32 {
         cx.blind = 0;
+        cx.ward.beat();
         match cx.ep.cq.read(&mut cx.entries) {
             Found::Entries(0) => 0,
             Found::Entries(count) => {

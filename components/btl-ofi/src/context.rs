@@ -3,6 +3,7 @@
 //! The service context has the same, and the request that it serves (`service.rs`). Code of both is written once, for a [`Holder`].
 
 use crate::abi::CqEntry;
+use crate::attendant::Ward;
 use crate::buffers::{Buffers, Route};
 use crate::link::{Core, In, Out};
 use crate::objects::Ep;
@@ -49,6 +50,8 @@ pub struct Context {
     pub arrived: VecDeque<Buffered>,
     /// Receive buffers of messages that are early.
     pub kept: u32,
+    /// The endpoint, as the attendant sees it.
+    pub ward: Arc<Ward>,
     /// Messages sent since the completion queue was read.
     pub blind: u32,
     /// Longest message, head included, that the provider takes at once; bytes to put it together in.

@@ -3,6 +3,7 @@
 
 mod abi;
 mod amo;
+mod attendant;
 mod buffers;
 mod completions;
 mod component;

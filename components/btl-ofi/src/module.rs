@@ -246,6 +246,9 @@ impl BtlService for Ofi {
     fn finalize_serving(&self, all: &mut Contexts<'_, Context>, service: &mut Entered<'_, Service>) {
         let rail = &self.rail;
         rail.part(all, service);
+        if let Some(attendant) = &rail.attendant {
+            attendant.end(&rail.host);
+        }
         if let Some(target) = &rail.target {
             target.end(&rail.host);
         }

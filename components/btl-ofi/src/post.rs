@@ -77,6 +77,9 @@ impl Rail {
                 if kind.is_numbered() {
                     *cx.number_of(via) = number.wrapping_add(1);
                 }
+                if let Some(attendant) = &self.attendant {
+                    attendant.attend(&cx.ward, &self.host);
+                }
                 Status::OK
             }
             Said::Full => {

@@ -51,6 +51,28 @@ fn a_process_that_only_sends_makes_its_link() {
     flood(&setup.ranks(2).cris(1), 1_000, 8);
 }
 
+/// A message that was taken arrives though its sender never calls again.
+#[test]
+fn a_message_that_was_taken_arrives_without_its_sender() {
+    let Some(setup) = common::setup() else { return };
+    let setup =
+        setup.ranks(2).cris(1).param("credits", "254").param("rd_num", "512").param("send_buffers", "512");
+    let h = Harness::new(&setup);
+    let (from, to) = (&h.ranks[0], &h.ranks[1]);
+    let before = to.host.arrived();
+    let mut sent = 0;
+    while from.send(1, 0, &Msg::new(sent, 24, 16_000)) == Status::OK {
+        sent += 1;
+    }
+    assert!(sent > 100, "{sent} found room");
+    let begun = Instant::now();
+    while to.host.arrived() < before + sent {
+        to.progress_all();
+        let has = to.host.arrived() - before;
+        assert!(begun.elapsed() < h.patience, "{has} of {sent} have arrived, and nothing comes");
+    }
+}
+
 /// Messages longer than the provider sends at once are negotiated, and those behind them come earlier.
 #[test]
 fn negotiated_messages_keep_their_place() {

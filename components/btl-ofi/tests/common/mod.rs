@@ -46,8 +46,7 @@ fn unconnected_over(provider: &str) -> Option<Setup> {
         println!("left out, without libfabric: {why}");
         return None;
     }
-    let setup = Setup::new(btl_ofi::descriptor());
-    let setup = setup.param("library", &library()).param("provider_include", provider);
+    let setup = setup_with_named_library(provider);
     match Harness::open(&setup.clone().ranks(2)) {
         Err(why) if why.contains("no provider of libfabric is used") => {
             println!("left out: {why}");
@@ -55,6 +54,15 @@ fn unconnected_over(provider: &str) -> Option<Setup> {
         }
         _ => Some(setup),
     }
+}
+
+/// As [`unconnected`], without a look whether that works.
+pub fn unconnected_with_named_library() -> Setup {
+    setup_with_named_library(&provider())
+}
+
+fn setup_with_named_library(provider: &str) -> Setup {
+    Setup::new(btl_ofi::descriptor()).param("library", &library()).param("provider_include", provider)
 }
 
 /// Runs a group of checks, with changes of the setup.

@@ -25,6 +25,10 @@ pub struct Ward {
     pulse: AtomicU32,
     /// Something was sent.
     has_sent: AtomicBool,
+    /// The holder sleeps on the queue's descriptor, or is about to: the provider wakes it when there is work.
+    sleeps: AtomicBool,
+    /// The attendant is at work for it.
+    is_served: AtomicBool,
 }
 
 impl Ward {
@@ -33,6 +37,26 @@ impl Ward {
     pub fn beat(&self) {
         // The holder alone writes.
         self.pulse.store(self.pulse.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    }
+
+    /// The holder is about to sleep. False: the attendant is at work, and might take what would wake it.
+    pub fn may_sleep(&self) -> bool {
+        self.sleeps.store(true, Ordering::SeqCst);
+        !self.is_served.load(Ordering::SeqCst)
+    }
+
+    /// The holder does not sleep any more.
+    pub fn wakes(&self) {
+        self.sleeps.store(false, Ordering::SeqCst);
+    }
+
+    /// Runs `work` unless the holder sleeps.
+    fn serve(&self, work: impl FnOnce()) {
+        self.is_served.store(true, Ordering::SeqCst);
+        if !self.sleeps.load(Ordering::SeqCst) {
+            work();
+        }
+        self.is_served.store(false, Ordering::SeqCst);
     }
 }
 
@@ -86,8 +110,10 @@ impl Attendant {
                     beats = true;
                     continue;
                 }
-                cq.work();
-                fds.extend(cq.fd.filter(|_| cq.may_sleep()));
+                ward.serve(|| {
+                    cq.work();
+                    fds.extend(cq.fd.filter(|_| cq.may_sleep()));
+                });
             }
             pause = if beats { SHORTEST } else { LONGEST.min(pause * 2) };
             if beats {

@@ -127,6 +127,7 @@ fn allowed(folder: &str) -> Option<Allowed> {
             Some(Allowed { ours: &["devices/verbs/abi"], others: Some(&["rustix", "libc"]), optional: &[] })
         }
         "devices/ugni" => Some(Allowed { ours: &[], others: Some(&["rustix", "libc"]), optional: &[] }),
+        "devices/ofi" => Some(Allowed { ours: &[], others: Some(&["libloading"]), optional: &[] }),
         // Parts that drivers share, without state.
         "framework/btl/support" => Some(Allowed {
             ours: &["framework/mca"],

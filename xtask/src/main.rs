@@ -3,7 +3,7 @@
 //! Map: `workspace` (what cargo knows of it) · `bounded` (runs a command within a limit) ·
 //! `install` · `package` (tar, Debian, wheel) · `demo` · `suite` (`cargo xtask test`) · `generate` (files made from `mpi/abi`) ·
 //! `conformance` (suites that others wrote) · `apps` (programs of others) · `sanitize`
-//! (ThreadSanitizer) · `helgrind` (and DRD) · `guest` (virtual machines with soft-RoCE) · `freeze` (the contracts of a version, kept).
+//! (ThreadSanitizer) · `helgrind` (and DRD) · `libfabric` (2.x beside the machine's) · `guest` (virtual machines with soft-RoCE) · `freeze` (the contracts of a version, kept).
 
 mod apps;
 mod bounded;
@@ -14,6 +14,7 @@ mod generate;
 mod guest;
 mod helgrind;
 mod install;
+mod libfabric;
 mod package;
 mod sanitize;
 mod suite;
@@ -67,6 +68,11 @@ enum Command {
         #[arg(long)]
         helgrind: bool,
     },
+    /// Run the layouts, tests and jobs of btl-ofi with a libfabric of 2.x, which is fetched, beside the machine's
+    Libfabric {
+        /// Only these
+        steps: Vec<libfabric::Step>,
+    },
     /// Keep the contracts of a version of the component ABI in tests/abi, with components of it in C and in Rust; once for each
     /// version, when it is released, and never again
     Freeze(freeze::Options),
@@ -92,6 +98,7 @@ fn run(arguments: Arguments) -> Result<(), String> {
         Command::Package(options) => package::run(&workspace, &options),
         Command::Conformance(options) => conformance::run(&workspace, &options),
         Command::Guest(options) => guest::run(&workspace, &options),
+        Command::Libfabric { steps } => libfabric::run(&workspace, &steps),
         Command::Freeze(options) => freeze::run(&workspace, &options),
         Command::Sanitize { helgrind: false } => sanitize::run(&workspace),
         Command::Sanitize { helgrind: true } => helgrind::run(&workspace),

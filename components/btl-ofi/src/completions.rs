@@ -1,17 +1,19 @@
 //! Reading the completion queue, wherever room is needed: by `send` as well as by a turn. Messages that come to light wait in the context for the
-//! next turn.
+//! next turn; credits and what makes links are taken at once, and nothing is sent meanwhile.
 
 use crate::abi::{ADDR_UNSPEC, err};
 use crate::buffers::{Purpose, Record};
 use crate::context::Context;
 use crate::objects::{Failure, Found};
 use crate::rail::Rail;
-use crate::wire::{HEAD, Head, Kind};
+use crate::wire::{Head, Kind};
 use oxmpi_mca::Status;
 
 impl Rail {
     /// Reads the completion queue once. How many entries there were.
     pub fn take(&self, cx: &mut Context) -> i32 {
+        cx.blind = 0;
+        cx.ward.beat();
         match cx.ep.cq.read(&mut cx.entries) {
             Found::Entries(0) => 0,
             Found::Entries(count) => {
@@ -35,30 +37,33 @@ impl Rail {
         }
     }
 
-    /// A message has come. Credits are taken at once, others wait to be handed up.
+    /// A message has come.
     #[inline]
     fn came(&self, cx: &mut Context, number: u32, len: usize) {
         let (at, _) = cx.buffers.receive(number);
-        let head = match len < HEAD {
-            true => None,
-            // SAFETY: a receive buffer that is not posted, with so many bytes.
-            false => Head::decode(unsafe { &*at.cast::<[u8; HEAD]>() }),
+        // SAFETY: a receive buffer that is not posted, of at least that length; it lies outside of the context.
+        let bytes = unsafe { core::slice::from_raw_parts(at.cast_const(), len.min(cx.buffers.size())) };
+        let Some((head, body)) = Head::split(bytes) else {
+            cx.unposted.push(number);
+            return self.tell_stranger("bytes that are no message of this version of the component");
         };
-        match head {
-            Some(head) if head.kind == Kind::Credits => {
-                cx.unposted.push(number);
-                let out = cx.outs.get_mut(head.link as usize).filter(|o| o.token == head.token);
-                let Some(out) = out else { return self.tell_stranger("credits without the token of a link") };
-                if !out.take_credits(head.tag) {
-                    let proc = out.core.proc;
-                    self.host.peer_error(
-                        proc,
-                        true,
-                        &format!("process {proc} gave more credits than there are"),
-                    );
-                }
-            }
-            _ => cx.arrived.push_back((number, len)),
+        if head.kind.is_numbered() {
+            return cx.arrived.push_back((number, len));
+        }
+        cx.unposted.push(number);
+        if head.kind == Kind::Credits {
+            self.take_credits(cx, head);
+        } else if !self.take_call(cx, head, body) {
+            self.tell_stranger("an attempt to connect by somebody who is not of this job");
+        }
+    }
+
+    fn take_credits(&self, cx: &mut Context, head: Head) {
+        let out = cx.outs.get_mut(head.link as usize).filter(|o| o.token == head.token);
+        let Some(out) = out else { return self.tell_stranger("credits without the token of a link") };
+        if !out.take_credits(head.tag) {
+            let proc = out.core.proc;
+            self.host.peer_error(proc, true, &format!("process {proc} gave more credits than there are"));
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::abi::{CONTEXT, CONTEXT2, CqEntry, MR_LOCAL, MR_VIRT_ADDR, PROGRESS_AUTO};
 use crate::amo;
+use crate::attendant::Attendant;
 use crate::buffers::Buffers;
 use crate::context::Context;
 use crate::library::{Api, LIBRARY};
@@ -226,6 +227,7 @@ struct Opened {
     target: Option<Arc<Target>>,
     contexts: Vec<Context>,
     service: Service,
+    attendant: Option<Arc<Attendant>>,
 }
 
 impl Opening<'_> {
@@ -261,6 +263,7 @@ impl Opening<'_> {
         }
         let service = contexts.pop().ok_or("there is no service context")?;
         let target = self.target(&domains[0], &avs[0])?;
+        let attendant = self.attendant(contexts.iter().chain([&service]))?;
         let of_target = target.as_ref().map_or(&service.ep, |t| &t.ep);
         let eps = contexts.iter().map(|cx| &cx.ep).chain([&service.ep, of_target]);
         let addresses = eps.map(Ep::address).collect::<Result<Vec<_>, _>>().map_err(said("its address"))?;
@@ -290,7 +293,8 @@ impl Opening<'_> {
             contexts: ordinary as u16,
             addresses,
         };
-        Ok(Opened { card, traits, avs, memory, target, contexts, service: Service::new(service) })
+        let service = Service::new(service);
+        Ok(Opened { card, traits, avs, memory, target, contexts, service, attendant })
     }
 
     /// An endpoint with its queue.
@@ -323,6 +327,9 @@ impl Opening<'_> {
             unposted: (0..buffers.receives()).rev().collect(),
             buffers,
             arrived: VecDeque::new(),
+            kept: 0,
+            ward: Arc::default(),
+            blind: 0,
             inject,
             scratch: vec![0; inject].into(),
             entries: vec![entry; settings.cq_read].into(),
@@ -339,15 +346,31 @@ impl Opening<'_> {
         })
     }
 
+    /// Whether the provider works while nobody calls it: those in software say so and yet wait for somebody who reads.
+    fn works_alone(&self) -> bool {
+        let progress = self.chosen.info.parts().domain.data_progress;
+        progress == PROGRESS_AUTO && self.chosen.network() != Network::Soft
+    }
+
+    /// The thread that works for endpoints while their holders are elsewhere.
+    fn attendant<'a>(
+        &self,
+        contexts: impl Iterator<Item = &'a Context>,
+    ) -> Result<Option<Arc<Attendant>>, String> {
+        if self.works_alone() {
+            return Ok(None);
+        }
+        let wards = contexts.map(|cx| (cx.ward.clone(), cx.ep.cq.clone())).collect();
+        let attendant = Attendant::new(wards).map_err(|e| e.to_string())?;
+        Ok(Some(Arc::new(attendant)))
+    }
+
     /// Where one-sided operations of peers arrive. `None`: the provider has none, or nobody would work for them while the process computes.
     fn target(&self, domain: &Arc<Domain>, av: &Arc<Av>) -> Result<Option<Arc<Target>>, String> {
         if !self.chosen.rma {
             return Ok(None);
         }
-        let parts = self.chosen.info.parts();
-        // Providers in software say so and yet wait for somebody who reads.
-        let works_alone =
-            parts.domain.data_progress == PROGRESS_AUTO && self.chosen.network() != Network::Soft;
+        let works_alone = self.works_alone();
         let cq = Cq::new(domain, 64, !works_alone);
         let cq = cq.map_err(|code| format!("a completion queue: {}", self.api.text(code)))?;
         if cq.fd.is_none() && !works_alone {
@@ -363,10 +386,11 @@ impl Opening<'_> {
 
 impl Opened {
     fn module(self, host: Host, api: Arc<Api>, settings: Settings, name: oxmpi_mca::ProcName) -> BtlModule {
-        let Opened { card, traits, avs, memory, target, mut contexts, mut service } = self;
+        let Opened { card, traits, avs, memory, target, mut contexts, mut service, attendant } = self;
         let (has_rma, has_atomics) = (target.is_some(), traits.amo_ops != 0);
         let sleeps = contexts.iter().all(|cx| cx.ep.cq.fd.is_some());
-        let rail = Rail::new(Parts { host, api, settings, name, card, traits, avs, memory, target });
+        let rail =
+            Rail::new(Parts { host, api, settings, name, card, traits, avs, memory, target, attendant });
         // Peers may send as soon as they know the address.
         contexts.iter_mut().chain([&mut service.context]).for_each(|cx| rail.post_receives(cx));
         let module = oxmpi_btl::module(Ofi { rail: Arc::new(rail) }, contexts).service(service);

@@ -5,17 +5,18 @@
 //!   hello (names, endpoints, token, nonce)   ->
 //!                                            <-   challenge (its link and token, nonce, proof)
 //!   proof                                    ->
+//!                                            <-   credits, which open the link
 //!   messages                                 ->
 //! ```
 //!
-//! The provider keeps the order of two endpoints' messages, so the caller's messages may follow the proof at once. Until the proof has come a link
+//! A provider may report a message before an earlier one, so the caller's messages wait until the called process has said that it has the proof. Until the proof has come a link
 //! costs the called process a place in a bounded list: strangers push each other out of it, and nothing else. A challenge goes to the
 //! address that the hello names, and only who reads it there can answer.
 
 use crate::buffers::Route;
 use crate::context::Context;
-use crate::link::{Called, Calling, Core, Door, In, MOST_CREDITS, Out};
-use crate::post::Body;
+use crate::link::{Called, Calling, Core, Door, In, Out};
+use crate::order::Order;
 use crate::proof::Claim;
 use crate::rail::Rail;
 use crate::wire::{Challenge, Head, Hello, Kind};
@@ -40,6 +41,8 @@ impl Rail {
             token: self.secret_number()?,
             calling: Calling::New,
             credits: 0,
+            number: 0,
+            replies: Order::default(),
             asked: 0,
             answered: 0,
         });
@@ -47,36 +50,8 @@ impl Rail {
         Ok(link)
     }
 
-    /// Says hello on a link, unless that was done.
-    #[cold]
-    pub fn call(&self, cx: &mut Context, link: u32) {
-        let out = &cx.outs[link as usize];
-        if !matches!(out.calling, Calling::New) {
-            return;
-        }
-        let (core, door, token, theirs) = (out.core.clone(), out.door, out.token, out.theirs);
-        let hello = Rail::name_of(&self.host, core.proc).and_then(|to| {
-            Some(Hello {
-                from: self.name,
-                to,
-                from_lane: cx.lane,
-                to_lane: theirs,
-                link,
-                token,
-                nonce: self.nonce().ok()?,
-                address: self.card.addresses.get(usize::from(cx.lane))?.clone(),
-            })
-        });
-        let Some(hello) = hello else {
-            return self.fail(&core, "nothing can be said to it: no random numbers");
-        };
-        let bytes = hello.encode();
-        if self.post(cx, door, Route::Out(link), Kind::Hello, 0, Body::Bytes(&bytes)).is_ok() {
-            cx.outs[link as usize].calling = Calling::Hello(Box::new(hello));
-        }
-    }
-
-    /// Takes one of the messages that make a link. False: nobody who keeps to the protocol sends that.
+    /// Takes one of the messages that make a link, wherever the completion queue is read: what it answers waits. False: nobody who keeps to
+    /// the protocol sends that.
     pub fn take_call(&self, cx: &mut Context, head: Head, bytes: &[u8]) -> bool {
         match head.kind {
             Kind::Hello => self.take_hello(cx, bytes),
@@ -94,12 +69,13 @@ impl Rail {
         let Ok(address) = self.avs[cx.device].insert(&hello.address) else { return false };
         let (Ok(token), Ok(nonce)) = (self.secret_number(), self.nonce()) else { return true };
         let link = self.free_in(cx);
-        let mut challenge = Challenge { link, token, credits: self.settings.credits, nonce, proof: [0; 32] };
+        let mut challenge = Challenge { link, token, nonce, proof: [0; 32] };
         let Some(proof) = Claim::of_called(&hello, &challenge).prove(&self.host) else { return true };
         challenge.proof = proof;
         let door = Door { address, link: hello.link, token: hello.token };
         let called = Called::Challenged(Box::new((hello, challenge)));
-        let new = In { core: self.core(proc), door, token, called, owed: 0 };
+        let new =
+            In { core: self.core(proc), door, token, called, number: 0, messages: Order::default(), owed: 0 };
         match cx.ins.get_mut(link as usize) {
             Some(place) => *place = new,
             None => cx.ins.push(new),
@@ -138,7 +114,6 @@ impl Rail {
             return true;
         };
         out.door = Door { link: challenge.link, token: challenge.token, ..out.door };
-        out.credits = challenge.credits.min(MOST_CREDITS);
         out.calling = Calling::Proving;
         // In front of what waits for the link.
         let first = crate::context::Unsent {
@@ -160,15 +135,20 @@ impl Rail {
         cx.challenged.retain(|other| *other != head.link);
         if is_right {
             link.called = Called::Open;
-            return true;
+            cx.wait(Route::In(head.link), Kind::Credits, self.settings.credits as u8, Box::default());
+        } else {
+            link.called = Called::Refused;
+            // A process of this job with another secret shall not wait for ever.
+            cx.wait(Route::In(head.link), Kind::Refusal, 0, Box::default());
         }
-        let door = link.door;
-        link.called = Called::Free;
-        cx.free_ins.push(head.link);
-        // A process of this job with another secret shall not wait for ever.
-        self.post(cx, door, Route::In(head.link), Kind::Refusal, 0, Body::Bytes(&[]));
-        self.avs[cx.device].remove(door.address);
-        false
+        is_right
+    }
+
+    /// Frees a place whose refusal was said, or could not be.
+    pub fn free_refused(&self, cx: &mut Context, link: u32) {
+        cx.ins[link as usize].called = Called::Free;
+        cx.free_ins.push(link);
+        self.avs[cx.device].remove(cx.ins[link as usize].door.address);
     }
 
     fn take_refusal(&self, cx: &mut Context, head: Head, bytes: &[u8]) -> bool {
@@ -194,7 +174,7 @@ impl Rail {
         crate::sys::random().map(u64::from_le_bytes).map_err(|e| format!("random numbers: {e}"))
     }
 
-    fn nonce(&self) -> Result<[u8; crate::wire::NONCE], Status> {
+    pub fn nonce(&self) -> Result<[u8; crate::wire::NONCE], Status> {
         crate::sys::random().map_err(|_| Status::INTERNAL)
     }
 }

@@ -3,10 +3,12 @@
 //! The service context has the same, and the request that it serves (`service.rs`). Code of both is written once, for a [`Holder`].
 
 use crate::abi::CqEntry;
+use crate::attendant::Ward;
 use crate::buffers::{Buffers, Route};
 use crate::link::{Core, In, Out};
 use crate::objects::Ep;
 use crate::operations::Operations;
+use crate::order::Buffered;
 use crate::wire::Kind;
 use oxmpi_btl::Completion;
 use oxmpi_btl_support::Timer;
@@ -44,8 +46,14 @@ pub struct Context {
     pub buffers: Buffers,
     /// Receive buffers that the provider does not have: they wait to be handed back to it.
     pub unposted: Vec<u32>,
-    /// Messages that have come and were not handed up: buffer and length.
-    pub arrived: VecDeque<(u32, usize)>,
+    /// Messages that have come and were not handed up.
+    pub arrived: VecDeque<Buffered>,
+    /// Receive buffers of messages that are early.
+    pub kept: u32,
+    /// The endpoint, as the attendant sees it.
+    pub ward: Arc<Ward>,
+    /// Messages sent since the completion queue was read.
+    pub blind: u32,
     /// Longest message, head included, that the provider takes at once; bytes to put it together in.
     pub inject: usize,
     pub scratch: Box<[u8]>,
@@ -97,6 +105,15 @@ impl Context {
     /// Has a message wait for room, behind those that do.
     pub fn wait(&mut self, via: Route, kind: Kind, tag: u8, bytes: Box<[u8]>) {
         self.unsent.push_back(Unsent { via, kind, tag, bytes });
+    }
+
+    /// Number of the next message by a link.
+    #[inline]
+    pub fn number_of(&mut self, via: Route) -> &mut u16 {
+        match via {
+            Route::Out(link) => &mut self.outs[link as usize].number,
+            Route::In(link) => &mut self.ins[link as usize].number,
+        }
     }
 
     /// The process at the other end of a link.

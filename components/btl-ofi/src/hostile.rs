@@ -94,7 +94,7 @@ impl Stranger {
 }
 
 fn head(link: u32, token: u64, kind: Kind) -> Vec<u8> {
-    Head { link, token, kind, tag: 7 }.encode().to_vec()
+    Head { link, token, kind, tag: 7, number: 0 }.encode().to_vec()
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn strangers_are_not_believed() {
     let said = stranger.place[..].split_first_chunk::<HEAD>().expect("a head");
     let answered = Head::decode(said.0).expect("of this version");
     assert_eq!((answered.link, answered.token, answered.kind), (3, 99, Kind::Challenge));
-    let challenge = Challenge::decode(&said.1[..48 + 32]).expect("a challenge");
+    let challenge = Challenge::decode(&said.1[..44 + 32]).expect("a challenge");
     stranger.listen();
     // With the token, before and behind a proof that is none.
     let forged = [head(challenge.link, challenge.token, Kind::Message), vec![1; 64]].concat();

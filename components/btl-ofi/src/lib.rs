@@ -3,6 +3,7 @@
 
 mod abi;
 mod amo;
+mod attendant;
 mod buffers;
 mod completions;
 mod component;
@@ -19,6 +20,7 @@ mod memory;
 mod module;
 mod objects;
 mod operations;
+mod order;
 mod outbound;
 mod params;
 mod parting;

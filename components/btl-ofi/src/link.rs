@@ -1,13 +1,14 @@
 //! Links: what makes messages between two endpoints believable.
 //!
 //! Endpoints of libfabric need no connection, so whoever knows an address may send to it. A link is called for by the process that wants to send:
-//! it says hello, the other side proves that it knows the job's secret and asks for the same, and the caller's proof opens the link. Each side has told
+//! it says hello, the other side proves that it knows the job's secret and asks for the same, and opens the link when it has the caller's proof. Each side has told
 //! the other a token by then, which is in the head of every message; a message without the token of its link is dropped. Messages and
 //! requests go from the caller to the called process, replies the other way; two processes that send to each other have two links.
 //!
 //! Links belong to the context whose endpoint they are of, and are known there by number: an [`Out`] that this process has called for, an [`In`] that
 //! a peer has.
 
+use crate::order::Order;
 use crate::wire::{Card, Challenge, Hello};
 use core::sync::atomic::{AtomicBool, Ordering};
 use oxmpi_btl::Loss;
@@ -85,8 +86,10 @@ pub enum Calling {
     New,
     /// The hello is on its way.
     Hello(Box<Hello>),
-    /// Open, once the proof has gone out.
+    /// The proof is to be sent.
     Proving,
+    /// It has gone out: credits will answer.
+    Proved,
     Open,
 }
 
@@ -101,15 +104,23 @@ pub struct Out {
     pub calling: Calling,
     /// Messages that may be sent before the peer says that it has taken some.
     pub credits: u32,
+    /// Number of the next message.
+    pub number: u16,
+    pub replies: Order,
     /// Requests sent, and replies that came.
     pub asked: u32,
     pub answered: u32,
 }
 
 impl Out {
-    /// Credits have come. False: nobody who keeps to the protocol sends so many.
+    /// Credits have come, of which the first open the link. False: nobody who keeps to the protocol sends these.
     pub fn take_credits(&mut self, count: u8) -> bool {
         self.credits += u32::from(count);
+        match self.calling {
+            Calling::Proved => self.calling = Calling::Open,
+            Calling::Open => {}
+            _ => return false,
+        }
         self.credits <= MOST_CREDITS
     }
 
@@ -128,6 +139,8 @@ pub enum Called {
     /// The challenge is on its way to somebody who says that it is that process.
     Challenged(Box<(Hello, Challenge)>),
     Open,
+    /// The proof is none, which is to be said.
+    Refused,
     /// The place is free.
     Free,
 }
@@ -140,6 +153,9 @@ pub struct In {
     /// By this messages are known.
     pub token: u64,
     pub called: Called,
+    /// Number of the next reply.
+    pub number: u16,
+    pub messages: Order,
     /// Messages taken of which the peer was not told.
     pub owed: u32,
 }

@@ -220,7 +220,9 @@ impl BtlSleep for Ofi {
     fn arm(&self, at: &mut At<'_>, set: &mut WaitSet) -> Status {
         self.rail.arm(at, set)
     }
-    fn disarm(&self, _at: &mut At<'_>) {}
+    fn disarm(&self, at: &mut At<'_>) {
+        at.ward.wakes();
+    }
 }
 
 impl BtlService for Ofi {
@@ -246,6 +248,9 @@ impl BtlService for Ofi {
     fn finalize_serving(&self, all: &mut Contexts<'_, Context>, service: &mut Entered<'_, Service>) {
         let rail = &self.rail;
         rail.part(all, service);
+        if let Some(attendant) = &rail.attendant {
+            attendant.end(&rail.host);
+        }
         if let Some(target) = &rail.target {
             target.end(&rail.host);
         }
@@ -257,5 +262,7 @@ impl BtlServiceSleep for Ofi {
     fn arm_service(&self, at: &mut Entered<'_, Service>, set: &mut WaitSet) -> Status {
         self.rail.arm(at, set)
     }
-    fn disarm_service(&self, _at: &mut Entered<'_, Service>) {}
+    fn disarm_service(&self, at: &mut Entered<'_, Service>) {
+        at.context.ward.wakes();
+    }
 }

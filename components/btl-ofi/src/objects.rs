@@ -385,6 +385,12 @@ impl Cq {
         }
     }
 
+    /// Has the provider work, and leaves the completions to who reads them. Any thread, beside those who read.
+    pub fn work(&self) {
+        // SAFETY: the queue lives; no place is needed for no entry.
+        unsafe { (self.read)(self.object, null_mut(), 0) };
+    }
+
     /// The operation whose failure the queue reports next. `None`: it is gone.
     pub fn failure(&self) -> Option<Failure> {
         // SAFETY: a structure of numbers and pointers, for which zero is a value.
@@ -440,7 +446,7 @@ pub struct Ep {
     pub inject: InjectCall,
     pub read: Option<ReadCall>,
     pub write: Option<WriteMsg>,
-    pub cq: Cq,
+    pub cq: Arc<Cq>,
     _av: Arc<Av>,
 }
 
@@ -468,7 +474,7 @@ impl Ep {
                 // SAFETY: the endpoint lives.
                 let rma = unsafe { (*object).rma };
                 let (read, write) = (of_table!(rma, read).ok(), of_table!(rma, writemsg).ok());
-                Ok(Ep { object, recv, send, inject, read, write, cq, _av: av.clone() })
+                Ok(Ep { object, recv, send, inject, read, write, cq: Arc::new(cq), _av: av.clone() })
             }
             Err(code) => {
                 // SAFETY: nobody has it.

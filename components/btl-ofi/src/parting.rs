@@ -41,7 +41,7 @@ impl Rail {
         let mut under_way = cx.unsent.iter().any(|u| u.kind == Kind::Reply);
         for link in 0..cx.outs.len() as u32 {
             let out = &cx.outs[link as usize];
-            let is_meant = matches!(out.calling, Calling::Open | Calling::Proving) && !out.core.is_out();
+            let is_meant = matches!(out.calling, Calling::Open) && !out.core.is_out();
             if !is_meant || said.contains(&(cx.lane, link)) {
                 continue;
             }

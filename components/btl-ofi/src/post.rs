@@ -64,7 +64,8 @@ impl Rail {
         body: Body<'_>,
     ) -> Status {
         let len = HEAD + body.len();
-        let head = Head { link: door.link, token: door.token, kind, tag }.encode();
+        let number = if kind.is_numbered() { *cx.number_of(via) } else { 0 };
+        let head = Head { link: door.link, token: door.token, kind, tag, number }.encode();
         // The last word is waited for, so it needs a completion.
         let is_injected = len <= cx.inject && kind != Kind::Bye;
         let status = match is_injected {
@@ -72,7 +73,15 @@ impl Rail {
             false => self.send_buffer(cx, door, via, &head, body, len),
         };
         match status {
-            Said::Taken => Status::OK,
+            Said::Taken => {
+                if kind.is_numbered() {
+                    *cx.number_of(via) = number.wrapping_add(1);
+                }
+                if let Some(attendant) = &self.attendant {
+                    attendant.attend(&cx.ward, &self.host);
+                }
+                Status::OK
+            }
             Said::Full => {
                 cx.starves();
                 Status::NO_RESOURCE

@@ -3,9 +3,10 @@
 use crate::buffers::Route;
 use crate::context::{Context, Holder};
 use crate::link::{Called, Core};
+use crate::order::{Buffered, Place};
 use crate::post::Body;
 use crate::rail::Rail;
-use crate::wire::{HEAD, Head, Kind};
+use crate::wire::{Head, Kind};
 use core::sync::atomic::Ordering;
 use oxmpi_btl::{Arrival, Bytes, Entered};
 use oxmpi_mca::Status;
@@ -13,6 +14,21 @@ use std::sync::Arc;
 
 /// Messages handed up in one turn at most, so that other transports get theirs.
 const BATCH: i32 = 32;
+
+/// The end of a look at a message.
+enum Fate {
+    /// It is early, and keeps its buffer.
+    Kept,
+    /// Its buffer is free.
+    Over {
+        /// Its receiver wants the batch to end.
+        stops: bool,
+    },
+}
+
+impl Fate {
+    const DROPPED: Fate = Fate::Over { stops: false };
+}
 
 impl Rail {
     /// A turn of an endpoint's holder. How much it handled.
@@ -25,6 +41,9 @@ impl Rail {
         handled += self.tell_ends(at);
         handled += self.hand_up_all(at);
         let cx = at.context();
+        if cx.kept > 0 && self.has_losses.load(Ordering::Relaxed) {
+            self.give_up(cx);
+        }
         if !cx.unposted.is_empty() {
             self.post_receives(cx);
         }
@@ -51,71 +70,64 @@ impl Rail {
     fn hand_up_all<C: Holder>(&self, at: &mut Entered<'_, C>) -> i32 {
         let mut handled = 0;
         while handled < BATCH {
-            let Some((number, len)) = at.context().arrived.pop_front() else { break };
+            let Some(came) = at.context().arrived.pop_front() else { break };
             handled += 1;
-            let (base, _) = at.context().buffers.receive(number);
-            let stops = self.hand_up(at, base, len);
-            at.context().unposted.push(number);
-            if stops {
-                break;
+            match self.hand_up(at, came) {
+                Fate::Kept => at.context().kept += 1,
+                Fate::Over { stops } => {
+                    at.context().unposted.push(came.0);
+                    if stops {
+                        break;
+                    }
+                }
             }
         }
         handled
     }
 
-    /// Hands up the message in a receive buffer. Whether its receiver wants the batch to end.
-    fn hand_up<C: Holder>(&self, at: &mut Entered<'_, C>, base: *mut u8, len: usize) -> bool {
-        let len = len.min(at.context().buffers.size());
-        // SAFETY: a receive buffer that is not posted, of at least that length.
+    /// Hands up the message in a receive buffer, if it is due.
+    fn hand_up<C: Holder>(&self, at: &mut Entered<'_, C>, came: Buffered) -> Fate {
+        let (base, _) = at.context().buffers.receive(came.0);
+        let len = came.1.min(at.context().buffers.size());
+        // SAFETY: a receive buffer that is not posted, of at least that length; it lies outside of the context.
         let bytes = unsafe { core::slice::from_raw_parts(base.cast_const(), len) };
-        let head =
-            bytes.split_first_chunk::<HEAD>().and_then(|(head, rest)| Some((Head::decode(head)?, rest)));
-        let Some((head, body)) = head else {
-            self.tell_stranger("bytes that are no message of this version of the component");
-            return false;
+        let Some((head, body)) = Head::split(bytes) else { return Fate::DROPPED };
+        let core = match self.sender(at.context(), head) {
+            Some(core) => core,
+            None => {
+                self.tell_stranger("a message without the token of a link");
+                return Fate::DROPPED;
+            }
         };
-        let (link, proc) = match head.kind {
-            Kind::Message | Kind::Request => {
-                let due = (head.kind == Kind::Request) == C::SERVES;
-                match self.in_link(at.context(), head) {
-                    Some(core) if due => (head.link, core.proc),
-                    Some(core) => return self.tell_wrong(core.proc, head, len),
-                    None => return self.tell_unproved(),
-                }
-            }
-            Kind::Reply => {
-                let out = at.context().outs.get_mut(head.link as usize).filter(|o| o.token == head.token);
-                let Some(out) = out else { return self.tell_unproved() };
-                let proc = out.core.proc;
-                if C::SERVES || !out.take_reply() {
-                    return self.tell_wrong(proc, head, len);
-                }
-                (0, proc)
-            }
+        let is_for_service = head.kind == Kind::Request;
+        if head.kind != Kind::Bye && is_for_service != C::SERVES {
+            return self.wrong(core.proc, head, len);
+        }
+        match self.take_place(at.context(), head, came) {
+            Place::Due => {}
+            Place::Early => return Fate::Kept,
+            Place::Wrong => return self.wrong(core.proc, head, len),
+        }
+        match head.kind {
             Kind::Bye => {
-                match self.in_link(at.context(), head) {
-                    Some(core) => core.leave(),
-                    None => return self.tell_unproved(),
-                }
-                return false;
+                core.leave();
+                return Fate::DROPPED;
             }
-            // They are taken where they come to light.
-            Kind::Credits => return false,
-            Kind::Hello | Kind::Challenge | Kind::Proof | Kind::Refusal => {
-                // The body lies in a buffer, outside of the context.
-                if !self.take_call(at.context(), head, body) {
-                    self.tell_stranger("an attempt to connect by somebody who is not of this job");
-                }
-                return false;
+            Kind::Reply if !at.context().outs[head.link as usize].take_reply() => {
+                return self.wrong(core.proc, head, len);
             }
-        };
-        if head.kind == Kind::Message {
-            self.give_credit(at.context(), head.link);
+            Kind::Message => self.give_credit(at.context(), head.link),
+            _ => {}
         }
         if self.closing.load(Ordering::Acquire) {
-            return false;
+            return Fate::DROPPED;
         }
-        let link = if C::SERVES { Rail::request_number(proc, link) } else { 0 };
+        Fate::Over { stops: self.deliver(at, head, core.proc, body) }
+    }
+
+    /// Runs the receiver of a message. Whether it wants the batch to end.
+    fn deliver<C: Holder>(&self, at: &mut Entered<'_, C>, head: Head, proc: u32, body: &[u8]) -> bool {
+        let link = if C::SERVES { Rail::request_number(proc, head.link) } else { 0 };
         if C::SERVES {
             at.begin_request(head.link);
         }
@@ -124,6 +136,47 @@ impl Rail {
             self.host.error(&format!("a request with tag {} was not answered by its receiver", head.tag));
         }
         answer.stops()
+    }
+
+    /// The process whose link a message names with the right token.
+    #[inline]
+    fn sender(&self, cx: &Context, head: Head) -> Option<Arc<Core>> {
+        let number = head.link as usize;
+        if head.kind == Kind::Reply {
+            return cx.outs.get(number).filter(|o| o.token == head.token).map(|o| o.core.clone());
+        }
+        let link = cx.ins.get(number)?;
+        (link.token == head.token && matches!(link.called, Called::Open)).then(|| link.core.clone())
+    }
+
+    /// The place of a message on its link, which there is. The one behind it comes next where it was early.
+    #[inline]
+    fn take_place(&self, cx: &mut Context, head: Head, came: Buffered) -> Place {
+        let order = match head.kind {
+            Kind::Reply => &mut cx.outs[head.link as usize].replies,
+            _ => &mut cx.ins[head.link as usize].messages,
+        };
+        let place = order.take(head.number, came);
+        if place == Place::Due
+            && let Some(next) = order.next()
+        {
+            cx.kept -= 1;
+            cx.arrived.push_front(next);
+        }
+        place
+    }
+
+    /// Takes the receive buffers back that messages of lost processes keep.
+    #[cold]
+    fn give_up(&self, cx: &mut Context) {
+        let ins = cx.ins.iter_mut().map(|l| (&l.core, &mut l.messages));
+        let outs = cx.outs.iter_mut().map(|l| (&l.core, &mut l.replies));
+        for (_, order) in ins.chain(outs).filter(|(core, _)| core.is_out()) {
+            for (number, _) in order.give_up() {
+                cx.kept -= 1;
+                cx.unposted.push(number);
+            }
+        }
     }
 
     /// A message of a link is taken: tells its sender where it has half of its credits to get back.
@@ -142,24 +195,11 @@ impl Rail {
         }
     }
 
-    /// The process whose link a message names with the right token.
-    #[inline]
-    fn in_link<'a>(&self, cx: &'a Context, head: Head) -> Option<&'a Arc<Core>> {
-        let link = cx.ins.get(head.link as usize)?;
-        (link.token == head.token && matches!(link.called, Called::Open)).then_some(&link.core)
-    }
-
-    #[cold]
-    fn tell_unproved(&self) -> bool {
-        self.tell_stranger("a message without the token of a link");
-        false
-    }
-
     /// Nobody who keeps to the protocol sends that.
     #[cold]
-    fn tell_wrong(&self, proc: u32, head: Head, len: usize) -> bool {
+    fn wrong(&self, proc: u32, head: Head, len: usize) -> Fate {
         let what = format!("process {proc} sent {len} bytes as {:?}, which cannot be", head.kind);
         self.host.peer_error(proc, true, &what);
-        false
+        Fate::DROPPED
     }
 }

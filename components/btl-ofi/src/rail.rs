@@ -2,6 +2,7 @@
 //! it: `connect.rs` makes links, `post.rs` and `outbound.rs` send, `completions.rs` and `progress.rs` take what came, `rma.rs` has one-sided operations, `service.rs` requests,
 //! `parting.rs` the end. State of a context alone is in `context.rs`, and comes to these by the verbs.
 
+use crate::attendant::Attendant;
 use crate::library::Api;
 use crate::link::{Core, held};
 use crate::memory::Memory;
@@ -26,7 +27,11 @@ pub struct Rail {
     pub memory: Memory,
     /// Where peers' one-sided operations arrive; `None`: the provider has none.
     pub target: Option<Arc<Target>>,
+    /// Works for endpoints whose holders are elsewhere; `None`: the provider has progress of its own.
+    pub attendant: Option<Arc<Attendant>>,
     cores: Mutex<HashMap<u32, Arc<Core>>>,
+    /// Processes were lost.
+    pub has_losses: AtomicBool,
     /// The process ends: what comes is not handed up.
     pub closing: AtomicBool,
     stranger_told: AtomicBool,
@@ -63,6 +68,7 @@ pub struct Parts {
     pub avs: Vec<Arc<Av>>,
     pub memory: Memory,
     pub target: Option<Arc<Target>>,
+    pub attendant: Option<Arc<Attendant>>,
 }
 
 impl Rail {
@@ -77,7 +83,9 @@ impl Rail {
             avs: parts.avs.into(),
             memory: parts.memory,
             target: parts.target,
+            attendant: parts.attendant,
             cores: Mutex::default(),
+            has_losses: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             stranger_told: AtomicBool::new(false),
             broken_told: AtomicBool::new(false),
@@ -103,6 +111,7 @@ impl Rail {
 
     /// A process is lost. Any thread.
     pub fn fail(&self, core: &Core, why: &str) {
+        self.has_losses.store(true, Ordering::Relaxed);
         core.loss.declare(|| {
             // A process that has said good-bye is not reported as failed.
             if !core.has_left() && !self.closing.load(Ordering::Acquire) {

@@ -19,7 +19,7 @@ impl Rail {
     pub fn arm<C: Holder>(&self, at: &mut Entered<'_, C>, set: &mut WaitSet) -> Status {
         let cx = at.context();
         let Some(fd) = cx.ep.cq.fd else { return Status::PENDING };
-        if has_work(cx) || !cx.ep.cq.may_sleep() {
+        if has_work(cx) || !cx.ward.may_sleep() || !cx.ep.cq.may_sleep() {
             return Status::PENDING;
         }
         if waits_for_room(cx) {

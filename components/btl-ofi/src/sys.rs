@@ -1,6 +1,7 @@
 //! System calls of this driver: the kernel's lists of network cards, random numbers, and waiting for descriptors.
 
-use rustix::event::{PollFd, PollFlags, poll};
+use core::time::Duration;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io;
 use std::os::fd::{BorrowedFd, RawFd};
 use std::path::Path;
@@ -36,6 +37,20 @@ pub unsafe fn wait(fds: [RawFd; 2]) {
     let mut polled =
         fds.map(|fd| PollFd::from_borrowed_fd(unsafe { BorrowedFd::borrow_raw(fd) }, PollFlags::IN));
     let _ = poll(&mut polled, None);
+}
+
+/// Waits for one of the descriptors, for a time at most. Whether one has something.
+///
+/// # Safety
+/// The descriptors are open.
+pub unsafe fn wait_for(fds: &[RawFd], longest: Duration) -> bool {
+    let borrowed = fds.iter().map(|fd| {
+        // SAFETY: the caller's promise.
+        PollFd::from_borrowed_fd(unsafe { BorrowedFd::borrow_raw(*fd) }, PollFlags::IN)
+    });
+    let mut polled: Vec<_> = borrowed.collect();
+    let time = Timespec { tv_sec: longest.as_secs() as i64, tv_nsec: i64::from(longest.subsec_nanos()) };
+    poll(&mut polled, Some(&time)).is_ok_and(|ready| ready > 0)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use oxmpi_mca::ProcName;
 use oxmpi_mca::services::AUTH_BYTES;
 
 /// Raise it with every change of what follows.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 pub const NONCE: usize = 32;
 
 /// Takes fields off the front of bytes that came.
@@ -128,8 +128,21 @@ pub enum Kind {
     Reply = 7,
     /// The sender leaves; its last message on the link.
     Bye = 8,
-    /// From the called process: so many messages (the tag) were taken, and as many more may come.
+    /// From the called process: so many messages (the tag) were taken, and as many more may come. The first, behind the caller's proof, opens
+    /// the link.
     Credits = 9,
+}
+
+impl Kind {
+    /// It is one of the messages that make a link, which name the version instead of their place.
+    fn makes_link(self) -> bool {
+        matches!(self, Kind::Hello | Kind::Challenge | Kind::Proof | Kind::Refusal)
+    }
+
+    /// It has a place among the messages of its direction of the link.
+    pub fn is_numbered(self) -> bool {
+        matches!(self, Kind::Message | Kind::Request | Kind::Reply | Kind::Bye)
+    }
 }
 
 /// Bytes in front of every message, a multiple of 8.
@@ -144,10 +157,17 @@ pub struct Head {
     pub kind: Kind,
     /// Row of the receiver.
     pub tag: u8,
+    /// Place among the numbered messages of this direction of the link, 0 in others.
+    pub number: u16,
 }
 
-/// Marks messages of this driver, beside the version.
-const MARK: u8 = 0xb7;
+/// Stands in the place of the number in messages that make a link: a mark of this driver, and the version.
+const MARK: u16 = 0xb7 | VERSION << 8;
+
+/// The number, or what stands in its place.
+fn word_of(low: u64) -> u16 {
+    (low >> 48) as u16
+}
 
 impl Head {
     #[inline]
@@ -155,9 +175,15 @@ impl Head {
         let low = u64::from(self.link)
             | (self.kind as u64) << 32
             | u64::from(self.tag) << 40
-            | u64::from(MARK) << 48
-            | u64::from(VERSION as u8) << 56;
+            | u64::from(if self.kind.makes_link() { MARK } else { self.number }) << 48;
         (u128::from(low) | u128::from(self.token) << 64).to_le_bytes()
+    }
+
+    /// The head and what is behind it. `None`: it is no message of this driver's version.
+    #[inline]
+    pub fn split(bytes: &[u8]) -> Option<(Head, &[u8])> {
+        let (head, rest) = bytes.split_first_chunk::<HEAD>()?;
+        Some((Head::decode(head)?, rest))
     }
 
     /// `None`: it is no message of this driver's version.
@@ -165,9 +191,6 @@ impl Head {
     pub fn decode(bytes: &[u8; HEAD]) -> Option<Head> {
         let word = u128::from_le_bytes(*bytes);
         let (low, token) = (word as u64, (word >> 64) as u64);
-        if (low >> 48) as u16 != u16::from(MARK) | u16::from(VERSION as u8) << 8 {
-            return None;
-        }
         let kind = match (low >> 32) as u8 {
             1 => Kind::Hello,
             2 => Kind::Challenge,
@@ -180,7 +203,19 @@ impl Head {
             9 => Kind::Credits,
             _ => return None,
         };
-        Some(Head { link: low as u32, token, kind, tag: (low >> 40) as u8 })
+        let due = match kind.makes_link() {
+            true => MARK,
+            false if kind.is_numbered() => word_of(low),
+            false => 0,
+        };
+        let number = if kind.makes_link() { 0 } else { due };
+        (word_of(low) == due).then_some(Head {
+            link: low as u32,
+            token,
+            kind,
+            tag: (low >> 40) as u8,
+            number,
+        })
     }
 }
 
@@ -237,8 +272,6 @@ pub struct Challenge {
     /// Number of the link at the called process, and the token by which that knows the caller's messages.
     pub link: u32,
     pub token: u64,
-    /// Messages that may be under way on the link.
-    pub credits: u32,
     pub nonce: [u8; NONCE],
     pub proof: [u8; AUTH_BYTES],
 }
@@ -246,8 +279,7 @@ pub struct Challenge {
 impl Challenge {
     /// The bytes in front of the proof, which covers them.
     pub fn said(&self) -> Vec<u8> {
-        [&self.link.to_le_bytes()[..], &self.token.to_le_bytes(), &self.credits.to_le_bytes(), &self.nonce]
-            .concat()
+        [&self.link.to_le_bytes()[..], &self.token.to_le_bytes(), &self.nonce].concat()
     }
 
     pub fn encode(&self) -> Vec<u8> {
@@ -256,13 +288,7 @@ impl Challenge {
 
     pub fn decode(bytes: &[u8]) -> Option<Challenge> {
         let mut r = Reader(bytes);
-        let challenge = Challenge {
-            link: r.word()?,
-            token: r.long()?,
-            credits: r.word()?,
-            nonce: r.array()?,
-            proof: r.array()?,
-        };
+        let challenge = Challenge { link: r.word()?, token: r.long()?, nonce: r.array()?, proof: r.array()? };
         r.0.is_empty().then_some(challenge)
     }
 }
@@ -313,8 +339,13 @@ mod tests {
             Kind::Credits,
         ];
         for kind in kinds {
-            let head = Head { link: u32::MAX - 3, token: 0x0123_4567_89ab_cdef, kind, tag: 255 };
+            let number = if kind.is_numbered() { 0xfedc } else { 0 };
+            let head = Head { link: u32::MAX - 3, token: 0x0123_4567_89ab_cdef, kind, tag: 255, number };
             assert_eq!(Head::decode(&head.encode()), Some(head));
+            let mut other = head.encode();
+            other[7] ^= 1;
+            let as_it_was = Head::decode(&other);
+            assert_eq!(as_it_was.is_some(), kind.is_numbered(), "{kind:?} of another version");
         }
         assert_eq!(Head::decode(&[0; HEAD]), None);
         let hello = Hello {
@@ -328,8 +359,7 @@ mod tests {
             address: vec![4; 16],
         };
         assert_eq!(Hello::decode(&hello.encode()), Some(hello.clone()));
-        let challenge =
-            Challenge { link: 9, token: 8, credits: 7, nonce: [6; NONCE], proof: [5; AUTH_BYTES] };
+        let challenge = Challenge { link: 9, token: 8, nonce: [6; NONCE], proof: [5; AUTH_BYTES] };
         assert_eq!(Challenge::decode(&challenge.encode()), Some(challenge));
         assert_eq!(Challenge::decode(&hello.encode()), None, "too long");
     }

@@ -1,0 +1,131 @@
+//! Posts of an endpoint, some of which are refused.
+
+use crate::queue::AGAIN;
+use crate::state::{Calls, State, held};
+use core::ffi::c_void;
+use core::sync::atomic::Ordering;
+
+pub type BindCall = unsafe extern "C" fn(*mut c_void, *mut c_void, u64) -> i32;
+pub type RecvCall =
+    unsafe extern "C" fn(*mut c_void, *mut c_void, usize, *mut c_void, u64, *mut c_void) -> isize;
+pub type InjectCall = unsafe extern "C" fn(*mut c_void, *const c_void, usize, u64) -> isize;
+pub type ReadCall =
+    unsafe extern "C" fn(*mut c_void, *mut c_void, usize, *mut c_void, u64, u64, u64, *mut c_void) -> isize;
+pub type WriteMsgCall = unsafe extern "C" fn(*mut c_void, *const c_void, u64) -> isize;
+
+impl State {
+    /// Whether a post is refused.
+    fn refuses(&self) -> bool {
+        let n = self.posts.fetch_add(1, Ordering::Relaxed) + 1;
+        self.faults.again > 0 && n.is_multiple_of(self.faults.again)
+    }
+
+    /// Runs a post that sends, unless it is refused. `completes`: it will have a completion.
+    fn send_post(&self, calls: &Calls, completes: bool, post: impl FnOnce() -> isize) -> isize {
+        if self.refuses() {
+            return AGAIN;
+        }
+        let Some(queue) = &calls.queue else { return post() };
+        {
+            let mut queue = held(queue);
+            let is_full = self.faults.queue > 0 && queue.unread >= self.faults.queue;
+            let is_over = completes && self.faults.tx.is_some_and(|most| queue.under_way >= most);
+            if is_full || is_over {
+                return AGAIN;
+            }
+            // Before the post: its completion may be read by another thread at once.
+            queue.unread += 1;
+            queue.under_way += usize::from(completes);
+        }
+        let answer = post();
+        if answer != 0 {
+            let mut queue = held(queue);
+            queue.unread = queue.unread.saturating_sub(1);
+            queue.under_way -= usize::from(completes).min(queue.under_way);
+        }
+        answer
+    }
+}
+
+/// Binds an endpoint; notes its completion queue.
+pub unsafe extern "C" fn bind(ep: *mut c_void, to: *mut c_void, flags: u64) -> i32 {
+    let state = State::get();
+    let calls = state.calls(ep);
+    // SAFETY: the function of that endpoint; the caller's own arguments.
+    let answer = unsafe { core::mem::transmute::<usize, BindCall>(calls.bind)(ep, to, flags) };
+    if let Some(queue) = state.queue(to) {
+        state.change(ep, |calls| calls.queue = Some(queue.clone()));
+    }
+    answer
+}
+
+pub unsafe extern "C" fn recv(
+    ep: *mut c_void,
+    at: *mut c_void,
+    len: usize,
+    desc: *mut c_void,
+    from: u64,
+    context: *mut c_void,
+) -> isize {
+    let state = State::get();
+    if state.refuses() {
+        return AGAIN;
+    }
+    // SAFETY: the function of that endpoint; the caller's own arguments.
+    unsafe {
+        let call = core::mem::transmute::<usize, RecvCall>(state.calls(ep).recv);
+        call(ep, at, len, desc, from, context)
+    }
+}
+
+pub unsafe extern "C" fn send(
+    ep: *mut c_void,
+    at: *mut c_void,
+    len: usize,
+    desc: *mut c_void,
+    to: u64,
+    context: *mut c_void,
+) -> isize {
+    let state = State::get();
+    let calls = state.calls(ep);
+    // SAFETY: the function of that endpoint, which differs from `recv` in that it does not write; the caller's own arguments.
+    state.send_post(&calls, true, || unsafe {
+        core::mem::transmute::<usize, RecvCall>(calls.send)(ep, at, len, desc, to, context)
+    })
+}
+
+pub unsafe extern "C" fn inject(ep: *mut c_void, at: *const c_void, len: usize, to: u64) -> isize {
+    let state = State::get();
+    let calls = state.calls(ep);
+    // SAFETY: the function of that endpoint; the caller's own arguments.
+    state.send_post(&calls, false, || unsafe {
+        core::mem::transmute::<usize, InjectCall>(calls.inject)(ep, at, len, to)
+    })
+}
+
+pub unsafe extern "C" fn read(
+    ep: *mut c_void,
+    at: *mut c_void,
+    len: usize,
+    desc: *mut c_void,
+    from: u64,
+    remote: u64,
+    key: u64,
+    context: *mut c_void,
+) -> isize {
+    let state = State::get();
+    let calls = state.calls(ep);
+    // SAFETY: the function of that endpoint; the caller's own arguments.
+    state.send_post(&calls, true, || unsafe {
+        core::mem::transmute::<usize, ReadCall>(calls.read)(ep, at, len, desc, from, remote, key, context)
+    })
+}
+
+pub unsafe extern "C" fn writemsg(ep: *mut c_void, message: *const c_void, flags: u64) -> isize {
+    let state = State::get();
+    let calls = state.calls(ep);
+    // SAFETY: the function of that endpoint; the caller's own arguments.
+    state.send_post(&calls, true, || unsafe {
+        core::mem::transmute::<usize, WriteMsgCall>(calls.writemsg)(ep, message, flags)
+    })
+}

@@ -49,7 +49,7 @@ pub struct Wanted<'a> {
 /// The manner in which hints want a file to be opened.
 pub(super) fn how(mode: u32, hints: &Hints) -> Manner {
     let small = |key| hints.number(key).and_then(|n| u32::try_from(n).ok());
-    Manner {
+    let how = Manner {
         mode,
         permissions: hints.permissions().unwrap_or(0o666),
         striping_factor: small("striping_factor").unwrap_or(0),
@@ -57,8 +57,9 @@ pub(super) fn how(mode: u32, hints: &Hints) -> Manner {
         first_device: small("start_iodevice").map_or(0, |n| n.saturating_add(1)),
         direct_read: hints.flag("direct_read") == Some(true),
         direct_write: hints.flag("direct_write") == Some(true),
-        reads_too: hints.sieve_writes(),
-    }
+        reads_too: false,
+    };
+    if hints.sieve_writes() { how.sieved() } else { how }
 }
 
 /// All that rank 0 has opened, and whether it was made by that.
@@ -161,7 +162,7 @@ impl File {
         let serving = serving(parts, &known, ranks[0]);
         let second = serving.and_then(|serving| {
             let how = how(amode & !(mode::CREATE | mode::EXCL), &hints);
-            let how = Manner { reads_too: wishes.sieves(), ..how };
+            let how = if wishes.sieves() { how.sieved() } else { Manner { reads_too: false, ..how } };
             let place = Place { known: known.clone(), component: *serving, how };
             let here = opens.then(|| open_here(&instance, &place, made)).transpose()?;
             Ok((place, here))

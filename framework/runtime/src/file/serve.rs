@@ -104,6 +104,14 @@ pub(crate) struct Manner {
     pub reads_too: bool,
 }
 
+impl Manner {
+    /// For a file whose writes are sieved: through the system's cache alone. Windows reach into pages that another rank writes, and the system cannot keep its cache right where
+    /// one goes through it and the other past it at the same time.
+    pub(crate) fn sieved(self) -> Manner {
+        Manner { reads_too: true, direct_read: false, direct_write: false, ..self }
+    }
+}
+
 /// A file that a file system component has opened. It is closed when this goes, at the latest.
 pub(crate) struct OnDisk {
     pub component: FsComponent,

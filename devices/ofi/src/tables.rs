@@ -67,7 +67,7 @@ pub unsafe fn replace(object: *mut usize, table: usize, functions: &[(usize, usi
     let words = unsafe { core::slice::from_raw_parts(old, *old / size_of::<usize>()) };
     let mut new = words.to_vec();
     for (op, address) in functions {
-        // What a provider leaves out stays out.
+        // A function that a provider leaves out stays out.
         if let Some(word) = new.get_mut(*op).filter(|word| **word != 0) {
             *word = *address;
         }

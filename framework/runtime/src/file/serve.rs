@@ -135,7 +135,7 @@ impl OnDisk {
         named: bool,
         how: &Manner,
     ) -> Result<OnDisk, Status> {
-        if how.reads_too && how.mode & mode::WRONLY != 0 {
+        if how.reads_too && how.mode & (mode::WRONLY | mode::SEQUENTIAL) == mode::WRONLY {
             let both = Manner { mode: how.mode & !mode::WRONLY | mode::RDWR, reads_too: false, ..*how };
             match OnDisk::open(component, path, mount, named, &both) {
                 Err(status) if status == system(libc::EACCES) => {}

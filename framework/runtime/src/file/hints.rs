@@ -21,6 +21,11 @@ const SITE: &str = "/etc/romio-hints";
 /// Bytes of a window of sieved writes where no hint says it.
 const WRITE_WINDOW: u64 = 512 << 10;
 
+/// A rank's hints ask for sieved writes.
+const ASKS: u64 = 1;
+/// A rank has the file open past the system's cache.
+const PASSES_BY: u64 = 2;
+
 /// The hints of an info object that are known, and the site's behind them; what is not known is reported by the ranks that the parameter `io_ompio_verbose_info_parsing` names.
 pub(super) fn of(instance: &Instance, rank: u32, info: &Info) -> Hints {
     let mut hints = Hints::default();
@@ -52,13 +57,23 @@ pub(super) fn of(instance: &Instance, rank: u32, info: &Info) -> Hints {
     hints
 }
 
-/// Hints that the library decides, with their values.
+/// How a file is written and read, as far as hints ask for it.
+#[derive(Clone, Copy)]
+pub(super) struct Practice {
+    /// Writes are sieved.
+    pub sieves: bool,
+    /// Reads and writes pass the system's cache by.
+    pub direct: (bool, bool),
+}
+
+/// Hints that the library decides, with their values. Of the practice only what is not as `hints` ask.
 pub(super) fn actual(
+    hints: &Hints,
     layout: &Layout,
     path: &Path,
     kept: u32,
     (factor, unit): (u64, u64),
-    sieves: bool,
+    practice: Practice,
 ) -> Vec<(&'static str, String)> {
     let (aggregators, buffer) = layout.told();
     let list: Vec<String> = aggregators.iter().map(u32::to_string).collect();
@@ -73,8 +88,15 @@ pub(super) fn actual(
             actual.push((key, value.to_string()));
         }
     }
-    if sieves {
-        actual.push(("romio_ds_write", "enable".to_owned()));
+    let asks = |key| hints.flag(key) == Some(true);
+    for (key, asked, is, [no, yes]) in [
+        ("romio_ds_write", hints.sieve_writes(), practice.sieves, ["disable", "enable"]),
+        ("direct_read", asks("direct_read"), practice.direct.0, ["false", "true"]),
+        ("direct_write", asks("direct_write"), practice.direct.1, ["false", "true"]),
+    ] {
+        if asked != is {
+            actual.push((key, if is { yes } else { no }.to_owned()));
+        }
     }
     if kept & keeps::COHERENT != 0 {
         actual.push(("romio_visibility_immediate", "true".to_owned()));
@@ -107,14 +129,27 @@ impl File {
         }
     }
 
-    /// Whether this rank's hints ask for sieved writes, as ranks tell each other.
-    pub(super) fn wants_sieving(&self) -> u64 {
-        self.state.lock().hints.sieve_writes().into()
+    /// As ranks tell each other: whether this rank's hints ask for sieved writes, and whether it passes the system's cache by.
+    pub(super) fn about_sieving(&self) -> u64 {
+        let asks = self.state.lock().hints.sieve_writes();
+        let passes_by = self.direct() != (false, false);
+        (u64::from(asks) * ASKS) | (u64::from(passes_by) * PASSES_BY)
     }
 
-    /// Takes rank 0's wish as everybody's.
-    pub(super) fn set_sieving(&self, of_rank_0: u64) {
-        self.sieves.store(of_rank_0 != 0, Ordering::Release);
+    /// Settles whether writes are sieved, from all ranks' words: rank 0 asks for it, and nobody passes the cache by. Such a file was opened without the hint; windows reach into pages
+    /// that others write, and the system cannot keep its cache right where one goes through it and another past it.
+    pub(super) fn settle_sieving(&self, ranks: impl Iterator<Item = u64>) {
+        let mut ranks = ranks.peekable();
+        let asks = ranks.peek().is_some_and(|first| first & ASKS != 0);
+        let sieves = asks && ranks.all(|rank| rank & PASSES_BY == 0);
+        self.sieves.store(sieves, Ordering::Release);
+    }
+
+    /// Whether reads, and writes, pass the system's cache by, as far as pieces are aligned. A rank that has not opened the file yet tells what it will ask for.
+    fn direct(&self) -> (bool, bool) {
+        self.presence.get().map_or((self.place.how.direct_read, self.place.how.direct_write), |here| {
+            (here.disk.passes_by(mode::RDONLY), here.disk.passes_by(mode::WRONLY))
+        })
     }
 
     /// The hints in force, as MPI_File_get_info tells them.
@@ -124,8 +159,9 @@ impl File {
             (state.hints.clone(), Arc::clone(&state.layout))
         };
         let mut info = Info::new();
-        let sieves = self.sieves.load(Ordering::Acquire);
-        for (key, value) in hints.in_force(&actual(&layout, &self.path, self.keeps, self.striping, sieves)) {
+        let practice = Practice { sieves: self.sieves.load(Ordering::Acquire), direct: self.direct() };
+        let actual = actual(&hints, &layout, &self.path, self.keeps, self.striping, practice);
+        for (key, value) in hints.in_force(&actual) {
             info.set(&key, &value);
         }
         info
@@ -137,8 +173,8 @@ impl File {
             self.take_hints(info);
         }
         // A rank that goes on finds the others' hints in force.
-        let told = self.comm.tell_all(entry, &[self.wants_sieving()])?;
-        self.set_sieving(told.first().copied().unwrap_or(0));
+        let told = self.comm.tell_all(entry, &[self.about_sieving()])?;
+        self.settle_sieving(told.iter().copied());
         Ok(())
     }
 

@@ -198,6 +198,11 @@ impl OnDisk {
         self.facts.keeps & bits == bits
     }
 
+    /// Whether transfers in a direction (`oxmpi_fs::mode::RDONLY`, `WRONLY`) pass the system's cache by where pieces are aligned.
+    pub(crate) fn passes_by(&self, direction: u32) -> bool {
+        self.facts.direct_fd >= 0 && self.facts.direct_for & (direction | mode::RDWR) != 0
+    }
+
     /// The file's length.
     pub(crate) fn length(&self) -> Result<u64, Status> {
         let mut length = 0;

@@ -3,7 +3,7 @@
 //! A file that is there is opened for reading. Where there is none, facts are those of a file without a name in its folder, so that nothing is made that anybody could see;
 //! where the folder takes none, what only an open file tells is left out, with the reason.
 
-use super::hints;
+use super::hints::{self, Practice};
 use super::layout::{Ground, Layout, Wishes, allowed_here};
 use super::opening::rate_collective;
 use super::presence::Known;
@@ -148,9 +148,12 @@ impl Instance {
         tell("atomic_mode.one_node", yes(disk.keeps(keeps::LOCKS) || disk.keeps(keeps::LOCKS_HERE)));
         tell("atomic_mode.several_nodes", yes(disk.keeps(keeps::LOCKS)));
         let striping = (facts.striping_factor.into(), facts.striping_unit);
-        for (key, value) in
-            hints.in_force(&hints::actual(&layout, &known.path, facts.keeps, striping, wishes.sieves()))
-        {
+        let practice = Practice {
+            sieves: wishes.sieves(),
+            direct: (disk.passes_by(mode::RDONLY), disk.passes_by(mode::WRONLY)),
+        };
+        let actual = hints::actual(&hints, &layout, &known.path, facts.keeps, striping, practice);
+        for (key, value) in hints.in_force(&actual) {
             tell(&format!("hint.{key}"), value);
         }
     }

@@ -81,8 +81,8 @@ impl File {
     /// Has rank 0 set the shared pointer to 0, and waits for it and for its hints; called by all ranks.
     fn reset_shared(&self, entry: &mut Entry) -> Result<(), Error> {
         let set = if self.comm.rank() == 0 { self.pointer.store(entry, 0) } else { Status::OK };
-        let all = self.comm.tell_all(entry, &[u64::from(set.0.cast_unsigned()), self.wants_sieving()])?;
-        self.set_sieving(all.get(1).copied().unwrap_or(0));
+        let all = self.comm.tell_all(entry, &[u64::from(set.0.cast_unsigned()), self.about_sieving()])?;
+        self.settle_sieving(all.iter().skip(1).step_by(2).copied());
         let status = Status((all.first().copied().unwrap_or(0) as u32).cast_signed());
         if status.is_err() { Err(Error::status(status, "the shared file pointer")) } else { Ok(()) }
     }

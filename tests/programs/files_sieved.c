@@ -147,6 +147,40 @@ static void holes(void) {
     gone();
 }
 
+/* Whether MPI_File_get_info tells that a hint says this. */
+static int tells(MPI_File file, const char *key, const char *due) {
+    MPI_Info in_force;
+    char text[MPI_MAX_INFO_VAL] = "";
+    int there;
+    OK(MPI_File_get_info(file, &in_force));
+    MPI_Info_get(in_force, key, MPI_MAX_INFO_VAL - 1, text, &there);
+    MPI_Info_free(&in_force);
+    return there && !strcmp(text, due);
+}
+
+/* A sieved file is not written past the system's cache, and one that is open past it is not sieved later, whichever of the ranks has it so. */
+static void sieved_or_direct(const char *asked) {
+    int sieves = !strcmp(asked, "enable"), direct, any;
+    MPI_File file;
+    MPI_Info both, past;
+    MPI_Info_dup(hints, &both);
+    MPI_Info_set(both, "direct_write", "true");
+    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, both, &file));
+    if (sieves) CHECK(tells(file, "direct_write", "false"), "a sieved file has direct access");
+    OK(MPI_File_close(&file));
+    MPI_Info_create(&past);
+    MPI_Info_set(past, "direct_write", rank == size - 1 ? "true" : "false");
+    OK(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDWR, past, &file));
+    direct = tells(file, "direct_write", "true");
+    CHECK(!direct || rank == size - 1, "direct access that this rank has not asked for");
+    MPI_Allreduce(&direct, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    OK(MPI_File_set_info(file, hints));
+    if (sieves) CHECK(tells(file, "romio_ds_write", any ? "disable" : "enable"), "direct access: %d", any);
+    OK(MPI_File_close(&file));
+    MPI_Info_free(&both), MPI_Info_free(&past);
+    gone();
+}
+
 int main(int argc, char **argv) {
     begin(&argc, &argv, &rank, &size);
     snprintf(path, sizeof path, "%s/sieved", argv[1]);
@@ -157,6 +191,7 @@ int main(int argc, char **argv) {
     everyone_writes(MPI_MODE_WRONLY, argv[2]);
     collective_beside();
     holes();
+    sieved_or_direct(argv[2]);
     MPI_Info_free(&hints);
     return end();
 }

@@ -124,6 +124,18 @@ fn machines_that_keep_data_see_each_others() {
     }
 }
 
+/// A file that is cut has zeros behind the cut on every machine.
+#[test]
+fn machines_that_keep_data_see_where_a_file_was_cut() {
+    if !ours("files that are cut") {
+        return;
+    }
+    let server = Server::default();
+    let mounts = [1, 2].map(|machine| Mounted::new(Client::new(&server, machine)));
+    on_two_machines(&mounts, 2, "files_cut", &[]);
+    assert_eq!((server.list().len(), server.locks()), (0, 0), "files or locks are left");
+}
+
 /// Data that the server refuses when it is sent at last: MPI_File_sync and MPI_File_close say so.
 #[test]
 fn data_that_is_refused_late_is_told() {

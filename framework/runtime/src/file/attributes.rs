@@ -2,14 +2,14 @@
 
 use super::object::File;
 use super::presence::Presence;
-use oxmpi_fs::mode;
+use oxmpi_fs::{Range, keeps, mode};
 use oxmpi_loading::error::{Error, ErrorKind};
 use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{Entry, Status};
 use std::sync::Arc;
 
 impl File {
-    /// MPI_File_set_size of all ranks. `bytes`: the size, or what is wrong with this rank's; ranks fail together.
+    /// MPI_File_set_size of all ranks, each of which sees the file as it is then. `bytes`: the size, or what is wrong with this rank's; ranks fail together.
     pub fn set_size(&self, entry: &mut Entry, bytes: Result<u64, Error>) -> Result<(), Error> {
         self.sized(entry, bytes, "resized", |_, here, bytes| here.disk.resize(bytes))
     }
@@ -39,7 +39,19 @@ impl File {
             _ => Status::OK,
         };
         let status = self.comm.least(entry, own)?;
+        let seen = self.forget_kept();
+        let status = if status.is_ok() { seen } else { status };
         if status.is_err() { Err(self.failure(status, what)) } else { Ok(()) }
+    }
+
+    /// Drops what this rank's machine keeps of the file, where machines keep data for themselves: it may tell of bytes that another one has cut.
+    fn forget_kept(&self) -> Status {
+        match self.presence.get() {
+            Some(here) if self.keeps & keeps::COHERENT == 0 => {
+                here.disk.refresh(&Range { offset: 0, len: 0 })
+            }
+            _ => Status::OK,
+        }
     }
 
     /// Compares what all ranks have to give alike: this rank's, if it is fine and the same everywhere. Ranks fail together.

@@ -13,6 +13,7 @@ use crate::error::{Failure, Res, call};
 use crate::predefined;
 use crate::types::{Aint, Count, Datatype};
 use core::ffi::{c_char, c_int};
+use core::fmt::Display;
 use core::sync::atomic::{AtomicBool, Ordering};
 use oxmpi_datatype::{Signature, TypeDesc, TypeRef, flag};
 use parking_lot::Mutex;
@@ -83,25 +84,26 @@ pub fn basic(datatype: Datatype) -> Option<&'static TypeDesc> {
 pub fn require(datatype: Datatype, what: &str) -> Res<&'static TypeDesc> {
     let index = datatype.0.wrapping_sub(predefined::FIRST);
     if index < predefined::LEN {
-        return usable(datatype).ok_or_else(|| wrong(datatype, what));
+        return usable(datatype).ok_or_else(|| wrong(datatype, &what));
     }
     // SAFETY: the object lives until the user frees the type, and holds a reference.
     object(datatype, what).map(|object| unsafe { &*object.desc.as_ptr() })
 }
 
-/// The descriptor of a committed type.
-pub fn require_committed(datatype: Datatype, what: &str) -> Res<&'static TypeDesc> {
-    usable(datatype).ok_or_else(|| wrong(datatype, what))
+/// The descriptor of a committed type. `what` names it in an error's text, which is made for an error alone.
+pub fn require_committed(datatype: Datatype, what: impl Display) -> Res<&'static TypeDesc> {
+    usable(datatype).ok_or_else(|| wrong(datatype, &what))
 }
 
 /// The object of a derived type.
 pub fn object(datatype: Datatype, what: &str) -> Res<&'static TypeObject> {
-    TABLE.get(datatype.0).ok_or_else(|| wrong(datatype, what))
+    TABLE.get(datatype.0).ok_or_else(|| wrong(datatype, &what))
 }
 
 /// Why a type cannot be used.
 #[cold]
-pub fn wrong(datatype: Datatype, what: &str) -> Failure {
+#[inline(never)]
+pub fn wrong(datatype: Datatype, what: &dyn Display) -> Failure {
     let message = match datatype.0 {
         MPI_DATATYPE_NULL => format!("{what} is MPI_DATATYPE_NULL"),
         h if TABLE.get(h).is_some() => format!("{what} was not committed"),
@@ -283,7 +285,7 @@ mpi_fn! {
                     let given = RENAMED.lock().iter().find(|(h, _)| *h == datatype.0).map(|(_, n)| n.clone());
                     given
                         .or_else(|| predefined::name(datatype.0).map(str::to_string))
-                        .ok_or_else(|| wrong(datatype, "datatype"))?
+                        .ok_or_else(|| wrong(datatype, &"datatype"))?
                 }
             };
             // SAFETY: the standard has the caller pass `type_name` with room for MPI_MAX_OBJECT_NAME bytes.

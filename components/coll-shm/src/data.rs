@@ -58,8 +58,42 @@ unsafe fn copy_bytes(from: *const u8, to: *mut u8, len: usize) {
         };
         done += LINE;
     }
-    // SAFETY: the caller's promise.
-    unsafe { to.add(done).copy_from(from.add(done), len - done) };
+    // SAFETY: the caller's promise; less than a line is left.
+    unsafe { copy_short(from.add(done), to.add(done), len - done) };
+}
+
+/// Copies less than a line by its first and its last bytes, which may be the same ones, without a call.
+///
+/// # Safety
+/// As [`copy_bytes`], of less than 64 bytes.
+#[inline]
+unsafe fn copy_short(from: *const u8, to: *mut u8, len: usize) {
+    /// # Safety
+    /// Both have `len` bytes, of which there are those of one `T` or more and at most those of two.
+    #[inline(always)]
+    unsafe fn ends<T: Copy>(from: *const u8, to: *mut u8, len: usize) {
+        let last = len - size_of::<T>();
+        // SAFETY: inside both; all is read before anything is written.
+        unsafe {
+            let (head, tail) =
+                (from.cast::<T>().read_unaligned(), from.add(last).cast::<T>().read_unaligned());
+            to.cast::<T>().write_unaligned(head);
+            to.add(last).cast::<T>().write_unaligned(tail);
+        }
+    }
+    debug_assert!(len < 64, "less than a line");
+    // SAFETY: the caller's promise; each has so many bytes.
+    unsafe {
+        match len {
+            0 => {}
+            1 => *to = *from,
+            2..4 => ends::<u16>(from, to, len),
+            4..8 => ends::<u32>(from, to, len),
+            8..16 => ends::<u64>(from, to, len),
+            16..32 => ends::<u128>(from, to, len),
+            _ => ends::<[u128; 2]>(from, to, len),
+        }
+    }
 }
 
 /// Copies bytes into shared memory, whose lines were last in the caches of those who read them. The string instruction of AMD's processors writes lines as a
@@ -225,22 +259,28 @@ impl<'a> Place<'a> {
             return Ok(true);
         }
         let (wanted, room) = (from.bytes()?, self.bytes()?);
-        let (total, mut done) = (wanted.min(room), 0);
-        let mut piece = [0u8; 4096];
-        while done < total {
-            // SAFETY: both have as much data, which does not overlap, as MPI demands of the user; a piece is as large as it says.
-            unsafe {
-                if from.dtype.is_contiguous() && self.dtype.is_contiguous() {
-                    copy_bytes(from.at, self.at, total as usize);
-                    break;
-                }
-                let len = (total - done).min(piece.len() as u64);
-                oxmpi_datatype::pack(from.dtype, from.count, from.at, done, piece.as_mut_ptr(), len);
-                oxmpi_datatype::unpack(self.dtype, self.count, self.at, done, piece.as_ptr(), len);
-                done += len;
-            }
+        let total = wanted.min(room);
+        match from.dtype.is_contiguous() && self.dtype.is_contiguous() {
+            // SAFETY: both have as much data, which does not overlap, as MPI demands of the user.
+            true => unsafe { copy_bytes(from.at, self.at, total as usize) },
+            false => self.take_in_pieces(from, total),
         }
         Ok(wanted <= room)
+    }
+    /// Copies the first bytes of data, `total` of them, by way of memory on the stack, which costs as much as a short collective.
+    #[cold]
+    #[inline(never)]
+    fn take_in_pieces(self, from: Source<'_>, total: u64) {
+        let (mut piece, mut done) = ([0u8; 4096], 0);
+        while done < total {
+            let len = (total - done).min(piece.len() as u64);
+            // SAFETY: both have as much data, which does not overlap, as MPI demands of the user; a piece is as large as it says.
+            unsafe {
+                oxmpi_datatype::pack(from.dtype, from.count, from.at, done, piece.as_mut_ptr(), len);
+                oxmpi_datatype::unpack(self.dtype, self.count, self.at, done, piece.as_ptr(), len);
+            }
+            done += len;
+        }
     }
 }
 
@@ -289,4 +329,22 @@ pub fn memory(len: u64) -> Result<Vec<u64>> {
     memory.try_reserve_exact(words).map_err(|_| Status::OUT_OF_MEMORY)?;
     memory.resize(words, 0);
     Ok(memory)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_have_all_bytes_and_no_others() {
+        let from: Vec<u8> = (1..=200).collect();
+        for len in 0..from.len() {
+            for copy in [copy_bytes, copy_in] {
+                let mut to = [0u8; 201];
+                // SAFETY: both have as many bytes, and do not overlap.
+                unsafe { copy(from.as_ptr(), to.as_mut_ptr(), len) };
+                assert_eq!((&to[..len], to[len]), (&from[..len], 0), "{len} bytes");
+            }
+        }
+    }
 }

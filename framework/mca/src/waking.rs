@@ -9,7 +9,7 @@
 //! number when it is awake, whatever woke it. A process that is killed in its sleep stays in the number for good, and those who write
 //! later wake nobody by a system call too many.
 
-use crate::sync::{AtomicU32, Ordering, fence};
+use crate::sync::{AtomicU32, Ordering, full_fence};
 
 /// A word that is waited for, in memory that processes may share; 8 zero bytes are one with value 0. A writer does what
 /// [`WakingWord::store`] does: it stores the value (release), runs a full fence, looks whether `sleepers` is 0, and otherwise calls the service
@@ -64,7 +64,7 @@ impl WakingWord {
     #[inline]
     pub fn has_sleepers(&self) -> bool {
         // SYNC POINT with `announce`: one of both fences is first.
-        fence(Ordering::SeqCst);
+        full_fence();
         self.sleepers.load(Ordering::Relaxed) != 0
     }
 
@@ -73,7 +73,7 @@ impl WakingWord {
     pub fn announce(&self) {
         self.sleepers.fetch_add(1, Ordering::Relaxed);
         // SYNC POINT with `has_sleepers`.
-        fence(Ordering::SeqCst);
+        full_fence();
     }
 
     /// Takes an announcement back. For hosts.

@@ -18,6 +18,7 @@ use crate::datatype;
 use crate::error::{Failure, Res};
 use crate::types::{Comm, Datatype};
 use core::ffi::c_int;
+use core::fmt::Display;
 use oxmpi_datatype::TypeDesc;
 
 /// The objects that the handles of a message's arguments stand for.
@@ -118,7 +119,8 @@ pub fn check_tag(direction: Direction, process: &Process, tag: c_int) -> Res {
 
 /// A null buffer is right for no data, and for types whose displacements are addresses
 /// (MPI_BOTTOM).
-pub fn check_buffer(process: &Process, buf: Address, count: i64, desc: &TypeDesc, what: &str) -> Res {
+#[inline]
+pub fn check_buffer(process: &Process, buf: Address, count: i64, desc: &TypeDesc, what: impl Display) -> Res {
     check_place(process, buf, count, (desc, 0), what)
 }
 
@@ -129,12 +131,18 @@ pub fn check_place(
     buf: Address,
     count: i64,
     (desc, displ): (&TypeDesc, i64),
-    what: &str,
+    what: impl Display,
 ) -> Res {
     let first = desc.true_lb.wrapping_add(displ);
     let absolute = !(0..0x1000).contains(&first);
     if !buf.is_null() || count == 0 || desc.packed == 0 || absolute || !process.check {
         return Ok(());
     }
-    Failure::err(MPI_ERR_BUFFER, format!("{what} is a null pointer, count is {count}"))
+    Err(is_null(&what, count))
+}
+
+#[cold]
+#[inline(never)]
+fn is_null(what: &dyn Display, count: i64) -> Failure {
+    Failure::new(MPI_ERR_BUFFER, format!("{what} is a null pointer, count is {count}"))
 }

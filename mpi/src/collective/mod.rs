@@ -254,9 +254,9 @@ pub fn side(process: &Process, (buf, count, datatype): Data, which: &str) -> Res
     if count < 0 {
         return Failure::err(MPI_ERR_COUNT, format!("{which}count is {count}"));
     }
-    let desc = datatype::require_committed(datatype, &format!("{which}type"))?;
+    let desc = datatype::require_committed(datatype, format_args!("{which}type"))?;
     not_in_place(buf, which)?;
-    check_buffer(process, buf, count, desc, &format!("{which}buf"))?;
+    check_buffer(process, buf, count, desc, format_args!("{which}buf"))?;
     Ok(desc)
 }
 

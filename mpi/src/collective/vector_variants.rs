@@ -49,10 +49,10 @@ pub fn many(
     datatype: Datatype,
     which: &str,
 ) -> Res<&'static TypeDesc> {
-    let desc = datatype::require_committed(datatype, &format!("{which}type"))?;
+    let desc = datatype::require_committed(datatype, format_args!("{which}type"))?;
     not_in_place(buf, which)?;
     let some = blocks.counts.iter().any(|&c| c > 0);
-    check_buffer(process, buf, some.into(), desc, &format!("{which}buf"))?;
+    check_buffer(process, buf, some.into(), desc, format_args!("{which}buf"))?;
     Ok(desc)
 }
 
@@ -263,7 +263,7 @@ unsafe fn types(
 pub fn types_of(blocks: &Blocks, given: &[Datatype], name: &str) -> Res<Vec<&'static TypeDesc>> {
     let read = |(rank, (&datatype, &count)): (usize, (&Datatype, &u64))| match count {
         0 => Ok(&BYTE),
-        _ => datatype::require_committed(datatype, &format!("{name}[{rank}]")),
+        _ => datatype::require_committed(datatype, format_args!("{name}[{rank}]")),
     };
     given.iter().zip(&blocks.counts).enumerate().map(read).collect()
 }

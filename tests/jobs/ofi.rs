@@ -142,12 +142,12 @@ fn libfabric_talks_to_itself() {
     let port = 20_000 + std::process::id() % 10_000;
     let end = |words: &[&str]| {
         let mut command = Command::new("fi_pingpong");
-        command.args(["-p", PROVIDER, "-e", "rdm", "-I", "50", "-S", "all", "-c"]).args(words);
+        command.args(["-p", PROVIDER, "-e", "rdm", "-I", "10", "-S", "4096", "-c"]).args(words);
         // The library under test, where that is another one.
         if let Some((folder, _)) = library.rsplit_once('/') {
             command.env("LD_LIBRARY_PATH", folder);
         }
-        Job::of(command).weighs(1).limit(60)
+        Job::of(command).weighs(1).limit(120)
     };
     let mut server = end(&["-B", &port.to_string()]).start();
     let path = format!("/proc/{}/net/tcp", server.launcher().pid);
@@ -156,7 +156,7 @@ fn libfabric_talks_to_itself() {
         std::fs::read_to_string(&path).is_ok_and(|list| list.contains(&listening))
     });
     let client = end(&["-P", &port.to_string(), "127.0.0.1"]).run().passed();
-    assert!(client.out.contains("64"), "{}", client.out);
+    assert!(client.out.contains("4k"), "{}", client.out);
     server.wait_and_leave_nothing().passed();
     over(&library, 2, &[]).program("ring").run().all_ok(2);
 }

@@ -35,16 +35,15 @@ impl Scalable {
     }
 
     /// Opens the two sides of a context.
-    fn sides(&self, info: &Info, number: u16) -> Result<[*mut EpObject; 2], Code> {
+    fn sides(&self, number: u16) -> Result<[*mut EpObject; 2], Code> {
         // SAFETY: the endpoint lives.
         let ops = unsafe { (*self.object).ops };
         let (open_tx, open_rx) = (of_table!(ops, tx_ctx)?, of_table!(ops, rx_ctx)?);
         let (mut tx, mut rx) = (null_mut(), null_mut());
-        // SAFETY: the endpoint lives, with so many contexts; parts of a description of it, and places.
+        // SAFETY: the endpoint lives; null asks for what its description says; places.
         unsafe {
-            let (tx_attr, rx_attr) = ((*info.list).tx, (*info.list).rx);
-            answered(open_tx(self.object, c_int::from(number), tx_attr, &mut tx, null_mut()) as isize)?;
-            let opened = open_rx(self.object, c_int::from(number), rx_attr, &mut rx, null_mut());
+            answered(open_tx(self.object, c_int::from(number), null_mut(), &mut tx, null_mut()) as isize)?;
+            let opened = open_rx(self.object, c_int::from(number), null_mut(), &mut rx, null_mut());
             answered(opened as isize).inspect_err(|_| close(tx.cast()))?;
         }
         Ok([tx, rx])
@@ -88,8 +87,8 @@ impl Ep {
     }
 
     /// A context of a scalable endpoint.
-    pub fn of(scalable: &Arc<Scalable>, number: u16, info: &Info, av: &Arc<Av>, cq: Cq) -> Result<Ep, Code> {
-        let sides = scalable.sides(info, number)?;
+    pub fn of(scalable: &Arc<Scalable>, number: u16, av: &Arc<Av>, cq: Cq) -> Result<Ep, Code> {
+        let sides = scalable.sides(number)?;
         Sides(sides).set_up(av, cq, Some((scalable.clone(), number)))
     }
 
@@ -141,9 +140,10 @@ impl Sides {
                     control(receiver.cast(), ENABLE, null_mut())?;
                 }
                 control(object.cast(), ENABLE, null_mut())?;
-                let (out, into) = ((*object).msg, (*receiver).msg);
-                Ok((of_table!(into, recv)?, of_table!(out, send)?, of_table!(out, inject)?))
             }
+            // SAFETY: as above.
+            let (out, into) = unsafe { ((*object).msg, (*receiver).msg) };
+            Ok((of_table!(into, recv)?, of_table!(out, send)?, of_table!(out, inject)?))
         };
         let (recv, send, inject) = done().inspect_err(|_| self.close())?;
         // SAFETY: the endpoint lives.

@@ -69,7 +69,7 @@ impl<'a> Lanes<'a> {
         match &self.scalables[device] {
             Some(scalable) => {
                 let number = (0..lane).filter(|before| self.device(*before) == device).count();
-                let context = Ep::of(scalable, number as u16, self.info, av, cq);
+                let context = Ep::of(scalable, number as u16, av, cq);
                 context.map_err(said("a context of a scalable endpoint"))
             }
             None => Ep::new(self.info, av, cq).map_err(said("an endpoint")),

@@ -9,9 +9,11 @@ mod completions;
 mod component;
 mod connect;
 mod context;
+mod endpoints;
 #[cfg(test)]
 mod hostile;
 mod issue;
+mod lanes;
 #[cfg(test)]
 mod layouts;
 mod library;
@@ -19,6 +21,7 @@ mod link;
 mod memory;
 mod module;
 mod objects;
+mod opening;
 mod operations;
 mod order;
 mod outbound;

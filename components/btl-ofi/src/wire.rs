@@ -5,7 +5,7 @@ use oxmpi_mca::ProcName;
 use oxmpi_mca::services::AUTH_BYTES;
 
 /// Raise it with every change of what follows.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 4;
 pub const NONCE: usize = 32;
 
 /// Takes fields off the front of bytes that came.
@@ -33,9 +33,20 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// How a process is reached, as the host's exchange carries it.
+/// Where an endpoint is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The provider's own.
+    pub bytes: Vec<u8>,
+    /// Number of the context behind it, where it is that of a scalable endpoint; 0 elsewhere.
+    pub context: u16,
+}
+
+/// How a process is reached by one of its rails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Card {
+    /// Number of the rail: rails of one number reach each other.
+    pub rail: u16,
     /// The provider with its layers: both sides have the same.
     pub provider: String,
     /// Form of the addresses, as the library numbers them.
@@ -46,7 +57,7 @@ pub struct Card {
     pub rma: bool,
     /// Ordinary contexts; behind their addresses are those of the service context and of the target of one-sided operations.
     pub contexts: u16,
-    pub addresses: Vec<Vec<u8>>,
+    pub addresses: Vec<Address>,
 }
 
 /// Why a card is of no use.
@@ -59,43 +70,71 @@ pub enum BadCard {
 /// Longest address, and longest name of a provider.
 const LONGEST: usize = 256;
 
+/// Cards of a process's rails, as the host's exchange carries them.
+pub fn publish(cards: &[&Card]) -> Vec<u8> {
+    let mut out = Vec::new();
+    out.extend_from_slice(&VERSION.to_le_bytes());
+    out.extend_from_slice(&(cards.len() as u16).to_le_bytes());
+    for card in cards {
+        let bytes = card.encode();
+        out.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
+        out.extend_from_slice(&bytes);
+    }
+    out
+}
+
+/// The cards that a process has published, at least one.
+pub fn published(bytes: &[u8]) -> Result<Vec<Card>, BadCard> {
+    let mut r = Reader(bytes);
+    match r.half() {
+        Some(VERSION) => cards(r).ok_or(BadCard::Damaged),
+        Some(other) => Err(BadCard::Version(other)),
+        None => Err(BadCard::Damaged),
+    }
+}
+
+fn cards(mut r: Reader<'_>) -> Option<Vec<Card>> {
+    let count = r.half()?;
+    let one = |r: &mut Reader<'_>| {
+        let len = r.word()? as usize;
+        Card::fields(Reader(r.bytes(len)?))
+    };
+    let all = (0..count).map(|_| one(&mut r)).collect::<Option<Vec<_>>>()?;
+    (r.0.is_empty() && !all.is_empty()).then_some(all)
+}
+
 impl Card {
-    pub fn encode(&self) -> Vec<u8> {
+    fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        out.extend_from_slice(&VERSION.to_le_bytes());
+        out.extend_from_slice(&self.rail.to_le_bytes());
         out.extend_from_slice(&self.contexts.to_le_bytes());
         out.extend_from_slice(&self.format.to_le_bytes());
         out.extend_from_slice(&self.buffer.to_le_bytes());
         out.extend_from_slice(&u16::from(self.rma).to_le_bytes());
-        for text in std::iter::once(self.provider.as_bytes()).chain(self.addresses.iter().map(Vec::as_slice))
-        {
+        let mut text = |text: &[u8]| {
             out.extend_from_slice(&(text.len() as u16).to_le_bytes());
             out.extend_from_slice(text);
-        }
+        };
+        text(self.provider.as_bytes());
+        self.addresses.iter().for_each(|address| text(&address.bytes));
+        self.addresses.iter().for_each(|address| out.extend_from_slice(&address.context.to_le_bytes()));
         out
     }
 
-    pub fn decode(bytes: &[u8]) -> Result<Card, BadCard> {
-        let mut r = Reader(bytes);
-        match r.half() {
-            Some(VERSION) => Card::fields(r).ok_or(BadCard::Damaged),
-            Some(other) => Err(BadCard::Version(other)),
-            None => Err(BadCard::Damaged),
-        }
-    }
-
     fn fields(mut r: Reader<'_>) -> Option<Card> {
-        let (contexts, format, buffer, rma) = (r.half()?, r.word()?, r.word()?, r.half()?);
+        let (rail, contexts, format, buffer, rma) = (r.half()?, r.half()?, r.word()?, r.word()?, r.half()?);
         let text = |r: &mut Reader<'_>| {
             let len = usize::from(r.half()?);
             if len <= LONGEST { r.bytes(len).map(<[u8]>::to_vec) } else { None }
         };
         let provider = String::from_utf8(text(&mut r)?).ok()?;
         let count = usize::from(contexts) + 2;
-        let addresses = (0..count).map(|_| text(&mut r)).collect::<Option<Vec<_>>>()?;
+        let bytes = (0..count).map(|_| text(&mut r)).collect::<Option<Vec<_>>>()?;
+        let with_context = |bytes| r.half().map(|context| Address { bytes, context });
+        let addresses = bytes.into_iter().map(with_context).collect::<Option<Vec<_>>>()?;
         let sane = contexts > 0 && buffer > HEAD as u32 && rma < 2 && r.0.is_empty();
-        let same = addresses.iter().all(|a| !a.is_empty());
-        (sane && same).then_some(Card { provider, format, buffer, rma: rma == 1, contexts, addresses })
+        let same = addresses.iter().all(|a| !a.bytes.is_empty());
+        (sane && same).then_some(Card { rail, provider, format, buffer, rma: rma == 1, contexts, addresses })
     }
 
     /// Number of the service context's address.
@@ -232,7 +271,7 @@ pub struct Hello {
     pub token: u64,
     pub nonce: [u8; NONCE],
     /// Where the caller's endpoint is: its card cannot be asked for while messages are taken.
-    pub address: Vec<u8>,
+    pub address: Address,
 }
 
 impl Hello {
@@ -245,7 +284,8 @@ impl Hello {
             &self.link.to_le_bytes(),
             &self.token.to_le_bytes(),
             &self.nonce,
-            &self.address,
+            &self.address.context.to_le_bytes(),
+            &self.address.bytes,
         ]
         .concat()
     }
@@ -260,9 +300,9 @@ impl Hello {
             link: r.word()?,
             token: r.long()?,
             nonce: r.array()?,
-            address: r.0.to_vec(),
+            address: Address { context: r.half()?, bytes: r.0.to_vec() },
         };
-        (1..=LONGEST).contains(&hello.address.len()).then_some(hello)
+        (1..=LONGEST).contains(&hello.address.bytes.len()).then_some(hello)
     }
 }
 
@@ -300,29 +340,33 @@ mod tests {
 
     fn card(contexts: u16) -> Card {
         Card {
+            rail: contexts + 3,
             provider: "tcp;ofi_rxm".into(),
             format: 2,
             buffer: 16384,
             rma: true,
             contexts,
-            addresses: (0..contexts + 2).map(|n| vec![n as u8 + 1; 16 + usize::from(n)]).collect(),
+            addresses: (0..contexts + 2)
+                .map(|n| Address { bytes: vec![n as u8 + 1; 16 + usize::from(n)], context: n % 7 })
+                .collect(),
         }
     }
 
     #[test]
     fn cards_survive_the_way() {
         for contexts in [1, 2, 200] {
-            let card = card(contexts);
-            let bytes = card.encode();
-            assert_eq!(Card::decode(&bytes), Ok(card));
-            for len in [0, 1, 13, 20, bytes.len() - 1] {
-                assert_eq!(Card::decode(&bytes[..len]), Err(BadCard::Damaged), "{len} bytes");
+            let (card, other) = (self::tests::card(contexts), self::tests::card(7));
+            let bytes = publish(&[&card, &other]);
+            for len in [0, 1, 3, 13, 20, bytes.len() - 1] {
+                assert_eq!(published(&bytes[..len]), Err(BadCard::Damaged), "{len} bytes");
             }
-            assert_eq!(Card::decode(&[&bytes[..], &[0]].concat()), Err(BadCard::Damaged));
+            assert_eq!(published(&[&bytes[..], &[0]].concat()), Err(BadCard::Damaged));
+            assert_eq!(published(&bytes), Ok(vec![card, other]));
         }
-        let mut bytes = card(1).encode();
+        assert_eq!(published(&publish(&[])), Err(BadCard::Damaged), "none");
+        let mut bytes = publish(&[&card(1)]);
         bytes[0] = 9;
-        assert_eq!(Card::decode(&bytes), Err(BadCard::Version(9)));
+        assert_eq!(published(&bytes), Err(BadCard::Version(9)));
     }
 
     #[test]
@@ -356,7 +400,7 @@ mod tests {
             link: 5,
             token: u64::MAX - 1,
             nonce: [7; NONCE],
-            address: vec![4; 16],
+            address: Address { bytes: vec![4; 16], context: 0x1234 },
         };
         assert_eq!(Hello::decode(&hello.encode()), Some(hello.clone()));
         let challenge = Challenge { link: 9, token: 8, nonce: [6; NONCE], proof: [5; AUTH_BYTES] };
@@ -367,7 +411,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_have_an_answer(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
-            let _ = (Card::decode(&bytes), Hello::decode(&bytes), Challenge::decode(&bytes));
+            let _ = (published(&bytes), Hello::decode(&bytes), Challenge::decode(&bytes));
             let mut long = [0; HEAD];
             bytes.iter().zip(&mut long).for_each(|(from, to)| *to = *from);
             if let Some(head) = Head::decode(&long) {

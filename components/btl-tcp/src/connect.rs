@@ -133,7 +133,7 @@ impl Tcp {
                 };
                 let challenge = Challenge::decode(&bytes).map_err(|e| call.bad(e))?;
                 call.check(challenge.refusal)?;
-                let position = cx.streams[slot].at();
+                let position = cx.streams[slot].inn.reached();
                 let proof_context = ProofContext::by_connector(&call.hello, position);
                 let answer = proof_context.answer(&self.host, &challenge.nonce);
                 let answer =

@@ -4,6 +4,9 @@
 //! such frames that its sender ever sent on the stream, whatever connections it went through. So a receiver sees at once
 //! when something is missing or comes twice. Frames about the connection itself (acknowledgement, question, good-bye, parting)
 //! take no place.
+//!
+//! **Resumption.** A connection may begin inside of a frame, of which the one before it has brought the beginning: its first frame is a `Resumption`
+//! then, which says where it goes on, and the checksum of what has come.
 
 use crate::check;
 
@@ -29,10 +32,12 @@ pub enum Kind {
     Awaited = 8,
     /// The process knows the other one no more, and goes on: the stream ends once the other one says so, too.
     Part = 7,
+    /// In front of all others on a connection that begins inside of a frame: `position` says where, `sum` is that of the frame's bytes before it.
+    Resumption = 9,
 }
 
 impl Kind {
-    const ALL: [Kind; 8] = [
+    const ALL: [Kind; 9] = [
         Kind::Message,
         Kind::Request,
         Kind::Reply,
@@ -41,6 +46,7 @@ impl Kind {
         Kind::Bye,
         Kind::Part,
         Kind::Awaited,
+        Kind::Resumption,
     ];
 
     /// Takes a place in the stream.

@@ -17,7 +17,7 @@ use oxmpi_mca::ProcName;
 use oxmpi_mca::services::AUTH_BYTES;
 
 /// Raise it with every change of what goes over a connection, of the card, and of which rails are paired by two cards.
-pub const VERSION: u16 = 4;
+pub const VERSION: u16 = 5;
 const MAGIC: u32 = u32::from_le_bytes(*b"oxTC");
 /// Instead of the number of a context: the service context.
 pub const SERVICE: u16 = u16::MAX;

@@ -27,6 +27,15 @@ pub fn tell(params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused
             answers.as_set(param, format!("0: the system adapts it, within net.ipv4.{file}{}", limits(file)));
         }
     }
+    for (param, value) in [
+        (index::MAX_SEND_SIZE, settings.max_send_size),
+        (index::EAGER_LIMIT, settings.eager_limit),
+        (index::RNDV_EAGER_LIMIT, settings.rndv_eager_limit),
+    ] {
+        if value < params.size(param) {
+            answers.tell(param, value, "a quarter of btl_tcp_window");
+        }
+    }
     if params.int(index::DISABLE_FAMILY) == 0 {
         answers.as_set(index::DISABLE_FAMILY, "0: addresses of both families are used");
     }

@@ -5,12 +5,16 @@
 //! sends again, from a violation of the protocol, after which the peer is closed for good.
 //!
 //! **Placed messages** (`placed.rs`). The payload of a long message may be read to where it belongs: the buffer has the frame's header and the message's own then, and what
-//! comes behind the message. Of a connection that broke inside of one the frame is sent again from its beginning, as any other, and read to the same place.
+//! comes behind the message.
+//!
+//! **A connection that breaks inside of a long frame** leaves what it has brought of that ([`Inbound::forget`]), and the next one goes on there ([`Inbound::reached`]). It begins
+//! with a Resumption, which has the checksum of what should have come: where that is another the frame comes again from its beginning ([`Inbound::distrust`]), as one does
+//! that was seen to be damaged.
 
-use crate::check;
+use crate::check::{self, Summing};
 use crate::fault::Fault;
 use crate::frame::{BadHeader, HEADER, Header, Kind, room};
-use crate::placed::{Placing, UPPER};
+use crate::placed::{PLACED_FROM, Placing, UPPER};
 use core::mem::take;
 use oxmpi_btl::PayloadPlace;
 use std::io;
@@ -34,6 +38,15 @@ pub struct Inbound {
     /// Of the frame at this position it was asked.
     asked: Option<u64>,
     placing: Option<Placing>,
+    /// The Resumption that the next connection begins with, as far as it has come.
+    resuming: Option<Resuming>,
+}
+
+/// The first frame of a connection that goes on inside of a frame.
+#[derive(Default)]
+struct Resuming {
+    bytes: [u8; HEADER],
+    have: usize,
 }
 
 /// A frame that is whole, at the front of the buffer.
@@ -75,6 +88,7 @@ impl Inbound {
             places_from: 0,
             asked: None,
             placing: None,
+            resuming: None,
         }
     }
 
@@ -87,15 +101,44 @@ impl Inbound {
         self.position
     }
 
-    /// Forgets what a lost connection has brought of an unfinished frame.
+    /// Forgets what a lost connection has brought, but for the beginning of a long frame, with which the next one goes on.
     pub fn forget(&mut self) {
+        let Some((here, _)) = self.beginning() else { return self.distrust() };
+        self.end = self.start + here;
+        self.resuming = Some(Resuming::default());
+    }
+
+    /// Forgets what came of an unfinished frame.
+    pub fn distrust(&mut self) {
         (self.start, self.end) = (0, 0);
-        (self.asked, self.placing) = (None, None);
+        (self.asked, self.placing, self.resuming) = (None, None, None);
+    }
+
+    /// Bytes of the long frame at the front that outlive its connection: those in the buffer, and those in its place.
+    fn beginning(&self) -> Option<(usize, usize)> {
+        let bytes = &self.slice()[self.start..self.end];
+        let header = bytes.first_chunk().and_then(|head| Header::decode(head).ok())?;
+        let long = header.kind.is_plain() && header.len as usize >= PLACED_FROM;
+        if !long || self.check(&header).is_err() {
+            return None;
+        }
+        let (here, placed) = match &self.placing {
+            Some(placing) if placing.is_cut() => return None,
+            Some(placing) => (HEADER + placing.header(), placing.placed()),
+            None => (bytes.len(), 0),
+        };
+        // One that is whole comes again.
+        (here + placed < room(header.len as usize)).then_some((here, placed))
+    }
+
+    /// The position up to which the peer has not to send again, if the connection ends now or has ended.
+    pub fn reached(&self) -> u64 {
+        self.position + self.beginning().map_or(0, |(here, placed)| (here + placed) as u64)
     }
 
     /// Gives the memory back, with what is in it. The next connection gets some again.
     pub fn release(&mut self) {
-        self.forget();
+        self.distrust();
         self.bytes = Box::default();
     }
 
@@ -163,6 +206,9 @@ impl Inbound {
 
     /// The frame at the front, if it is whole. [`Inbound::pass`] goes on behind it.
     pub fn next(&self) -> Result<Option<Arrived<'_>>, Fault> {
+        if self.resuming.is_some() {
+            return Ok(None);
+        }
         let bytes = &self.slice()[self.start..self.end];
         let Some(head) = bytes.first_chunk::<HEADER>() else { return Ok(None) };
         let header = match Header::decode(head) {
@@ -232,7 +278,11 @@ impl Inbound {
     /// The frame at the front, if its message has begun and it is worth asking for its place, which is done once.
     pub fn asks_for_place(&mut self) -> Option<Header> {
         let bytes = &self.slice()[self.start..self.end];
-        if self.places_from == 0 || self.placing.is_some() || bytes.len() < HEADER + UPPER {
+        if self.places_from == 0
+            || self.placing.is_some()
+            || self.resuming.is_some()
+            || bytes.len() < HEADER + UPPER
+        {
             return None;
         }
         let header = bytes.first_chunk().and_then(|head| Header::decode(head).ok())?;
@@ -294,6 +344,49 @@ impl Inbound {
         let n = read(&mut [], &mut free[..most])?;
         placing.add(n, &free[..n]);
         Ok(n)
+    }
+
+    /// Whether a Resumption is awaited.
+    pub fn is_resuming(&self) -> bool {
+        self.resuming.is_some()
+    }
+
+    /// Lets `read` fill what is missing of the Resumption, and returns the result of `read`.
+    pub fn fill_resumption(
+        &mut self,
+        read: impl FnOnce(&mut [u8]) -> io::Result<usize>,
+    ) -> io::Result<usize> {
+        let Some(resuming) = &mut self.resuming else { return Ok(0) };
+        let n = read(&mut resuming.bytes[resuming.have..])?;
+        resuming.have += n;
+        Ok(n)
+    }
+
+    /// Goes on with the frame at the front once the Resumption is here, if that says what has come of it; false: it is not.
+    ///
+    /// # Safety
+    /// The place is good ([`Inbound::place_again`]).
+    pub unsafe fn go_on(&mut self) -> Result<bool, Fault> {
+        let Some(resuming) = self.resuming.take_if(|resuming| resuming.have == HEADER) else {
+            return Ok(false);
+        };
+        let Ok(frame) = Header::decode(&resuming.bytes) else {
+            return Err(Fault::Damaged("a resumption with a wrong checksum"));
+        };
+        if frame.kind != Kind::Resumption || frame.position != self.reached() {
+            return Err(Fault::Damaged("a connection that does not go on where it should"));
+        }
+        let mut summing = Summing::default();
+        summing.add(&self.slice()[self.start..self.end]);
+        if let Some(placing) = &self.placing {
+            // SAFETY: the caller's promise.
+            let Some(placed) = (unsafe { placing.there() }) else { return Ok(true) };
+            summing.add(placed);
+        }
+        match frame.sum == Some(summing.sum()) {
+            true => Ok(true),
+            false => Err(Fault::Damaged("the beginning of a message with a wrong checksum")),
+        }
     }
 
     /// The place of the message at the front, asked for again; `None`: it goes nowhere.
@@ -448,7 +541,7 @@ mod tests {
             let mut all = Vec::new();
             for (bytes, head, small) in blocks {
                 let mut head = head;
-                head[4] %= 9;
+                head[4] %= 10;
                 if small {
                     head[2..4].fill(0);
                     head[6..16].fill(0);

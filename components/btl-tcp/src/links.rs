@@ -109,7 +109,7 @@ impl Tcp {
         let s = &mut cx.streams[slot];
         self.host.debug(&format!("the connection with process {} broke: {why}", s.core.proc));
         let now = Instant::now();
-        let mark = (s.at(), s.out.settled_to());
+        let mark = (s.inn.reached(), s.out.settled_to());
         let trouble = &mut s.trouble;
         trouble.barren = if mark == trouble.mark { trouble.barren + 1 } else { 0 };
         trouble.last = why;
@@ -152,7 +152,7 @@ impl Tcp {
         s.interest = Interest::Read;
         s.broken = false;
         (s.trouble.since, s.trouble.calls, s.trouble.silent) = (None, 0, 0);
-        s.trouble.mark = (s.at(), s.out.settled_to());
+        s.trouble.mark = (s.inn.reached(), s.out.settled_to());
         (s.told_parted, s.they_parted) = (false, false);
         s.link = Link::Up(fd);
         self.flush(cx, slot);

@@ -2,13 +2,13 @@
 //! acknowledges them.
 //!
 //! Positions are those of the stream: `begin <= sent <= end`. Bytes before `begin` are acknowledged, bytes before `sent` went
-//! out on the present connection. On a new connection the peer tells the position that it has received up to, and `sent` goes back to it ([`Outbound::resume`]).
+//! out on the present connection. On a new connection the peer tells the position that it has received up to, and `sent` goes back to it ([`Outbound::resume`]). Where that lies inside of a frame the connection begins with a Resumption.
 //! Frames about the connection go out between frames of the ring, never inside of one: `edge` is the end of the frame in
 //! which `sent` lies. They are not kept: each says how things stand, and a later one says it better.
 //!
 //! Frames whose payload is kept by reference (`kept.rs`) stand between those of the ring, in which they take no place: the ring counts its own bytes.
 
-use crate::check;
+use crate::check::{self, Summing};
 use crate::frame::{HEADER, Header, Kind, room};
 use crate::kept::KeptFrames;
 use crate::ring::Ring;
@@ -29,6 +29,9 @@ pub struct Outbound<D = Completion> {
     /// Frames about the connection that wait to go out, and how much of them went.
     notes: Vec<u8>,
     noted: usize,
+    /// The Resumption that goes before everything, and how much of it went.
+    opening: Vec<u8>,
+    opened: usize,
     /// Messages get a checksum.
     summed: bool,
 }
@@ -50,13 +53,16 @@ impl<D> Outbound<D> {
             edge: 0,
             notes: Vec::new(),
             noted: 0,
+            opening: Vec::new(),
+            opened: 0,
             summed,
         }
     }
 
     /// Bytes that no socket has taken yet.
     pub fn unsent(&self) -> u64 {
-        self.end - self.sent + (self.notes.len() - self.noted) as u64
+        let (notes, opening) = (self.notes.len() - self.noted, self.opening.len() - self.opened);
+        self.end - self.sent + (notes + opening) as u64
     }
     /// Nothing waits for an acknowledgement.
     pub fn is_settled(&self) -> bool {
@@ -78,8 +84,7 @@ impl<D> Outbound<D> {
         self.ring.drop_to(self.ring.end());
         self.kept.drop_to(self.end, |done| all.push(done));
         (self.begin, self.sent, self.edge) = (self.end, self.end, self.end);
-        self.notes.clear();
-        self.noted = 0;
+        self.drop_frames_about_connection();
         all.into_iter()
     }
 
@@ -164,6 +169,9 @@ impl<D> Outbound<D> {
 
     /// Sends what is there, as far as `write` takes it (0: it takes nothing now). False: something is left.
     pub fn flush(&mut self, mut write: impl FnMut(&[IoSlice<'_>]) -> io::Result<usize>) -> io::Result<bool> {
+        if !self.open(&mut write)? {
+            return Ok(false);
+        }
         loop {
             let between = self.sent == self.edge || self.noted > 0;
             if !self.notes.is_empty() && between {
@@ -195,16 +203,36 @@ impl<D> Outbound<D> {
         }
     }
 
+    /// Sends the Resumption, if there is one. False: something of it is left.
+    fn open(&mut self, write: &mut impl FnMut(&[IoSlice<'_>]) -> io::Result<usize>) -> io::Result<bool> {
+        if self.opening.is_empty() {
+            return Ok(true);
+        }
+        self.opened += write(&[IoSlice::new(&self.opening[self.opened..])])?;
+        let all = self.opened == self.opening.len();
+        if all {
+            self.opening.clear();
+            self.opened = 0;
+        }
+        Ok(all)
+    }
+
     /// The bytes of messages that go out next, as far as they lie in one piece; empty where frames about the connection go before them.
     pub fn next_piece(&self) -> &[u8] {
-        let from_ring = self.notes.is_empty() && self.kept.pieces(self.sent).is_none();
+        let from_ring =
+            self.notes.is_empty() && self.opening.is_empty() && self.kept.pieces(self.sent).is_none();
         if from_ring { self.piece(self.end) } else { &[] }
     }
 
     /// The bytes of the ring that go out next, as far as they lie in one piece, but not beyond `until`.
     fn piece(&self, until: u64) -> &[u8] {
-        let until = self.kept.next(self.sent).map_or(until, |kept| kept.min(until));
-        self.ring.piece(self.kept.in_ring(self.sent), self.kept.in_ring(until))
+        self.piece_from(self.sent, until)
+    }
+
+    /// The bytes of the ring from `at` on, as far as they lie in one piece, but not beyond `until`.
+    fn piece_from(&self, at: u64, until: u64) -> &[u8] {
+        let until = self.kept.next(at).map_or(until, |kept| kept.min(until));
+        self.ring.piece(self.kept.in_ring(at), self.kept.in_ring(until))
     }
 
     /// Bytes of the frame that begins at `at`.
@@ -229,7 +257,9 @@ impl<D> Outbound<D> {
         if to > self.sent {
             return Err(BadAck);
         }
-        self.check_edge(to)?;
+        if self.edge_before(to) != to {
+            return Err(BadAck);
+        }
         self.drop_to(to);
         Ok(())
     }
@@ -241,26 +271,56 @@ impl<D> Outbound<D> {
         self.begin = to;
     }
 
-    /// Whether a frame begins at `to`.
-    fn check_edge(&self, to: u64) -> Result<(), BadAck> {
-        let mut at = self.begin;
-        while at < to {
-            at += self.room_at(at);
+    /// Where the frame begins in which `at` lies, or which begins there; `at` is not beyond the end.
+    fn edge_before(&self, at: u64) -> u64 {
+        let mut edge = self.begin;
+        while edge < at {
+            let next = edge + self.room_at(edge);
+            if next > at {
+                break;
+            }
+            edge = next;
         }
-        if at == to { Ok(()) } else { Err(BadAck) }
+        edge
     }
 
-    /// A new connection, on which the peer wants everything from `from` on.
+    /// A new connection, on which the peer wants everything from `from` on. It has the bytes before that of the frame in which that lies.
     pub fn resume(&mut self, from: u64) -> Result<(), BadAck> {
         if from < self.begin || from > self.end {
             return Err(BadAck);
         }
-        self.check_edge(from)?;
-        self.drop_to(from);
-        (self.sent, self.edge) = (from, from);
-        self.notes.clear();
-        self.noted = 0;
+        let edge = self.edge_before(from);
+        self.drop_to(edge);
+        (self.sent, self.edge) = (from, edge);
+        self.drop_frames_about_connection();
+        if from > edge {
+            self.edge += self.room_at(edge);
+            let sum = Some(self.sum_between(edge, from));
+            let frame = Header { len: 0, kind: Kind::Resumption, tag: 0, sum, position: from, acked: 0 };
+            self.opening.extend_from_slice(&frame.encode());
+        }
         Ok(())
+    }
+
+    /// The checksum of bytes of a frame that begins at `edge`, before `to`.
+    fn sum_between(&self, edge: u64, to: u64) -> u32 {
+        let (mut summing, mut at) = (Summing::default(), edge);
+        while at < to {
+            let in_ring = || [self.piece_from(at, to), &[], &[]].map(IoSlice::new);
+            let pieces = self.kept.pieces(at).unwrap_or_else(in_ring);
+            for piece in pieces {
+                let len = piece.len().min((to - at) as usize);
+                summing.add(&piece[..len]);
+                at += len as u64;
+            }
+        }
+        summing.sum()
+    }
+
+    fn drop_frames_about_connection(&mut self) {
+        self.notes.clear();
+        self.opening.clear();
+        (self.noted, self.opened) = (0, 0);
     }
 }
 
@@ -315,6 +375,7 @@ mod tests {
     fn take(wire: &mut Vec<u8>, at: &mut u64, got: &mut Vec<Vec<u8>>) {
         while let Some(header) = wire.first_chunk::<HEADER>() {
             let header = Header::decode(header).expect("a header at a frame's edge");
+            assert_ne!(header.kind, Kind::Resumption, "it stands in front of all others");
             let whole = if header.kind.is_in_stream() { room(header.len as usize) } else { HEADER };
             if wire.len() < whole {
                 return;
@@ -336,6 +397,8 @@ mod tests {
         Note,
         Ack,
         Cut,
+        /// As a receiver that keeps what has come of a frame.
+        CutInside,
     }
 
     fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -346,6 +409,7 @@ mod tests {
             2 => Just(Step::Note),
             2 => Just(Step::Ack),
             1 => Just(Step::Cut),
+            1 => Just(Step::CutInside),
         ];
         prop::collection::vec(step, 0..200)
     }
@@ -390,6 +454,22 @@ mod tests {
                     Step::Cut => {
                         wire.clear();
                         prop_assert_eq!(out.resume(at), Ok(()));
+                    }
+                    Step::CutInside => {
+                        // The beginning of a frame of the stream stays; what is of the connection goes.
+                        let begun = wire.first_chunk().and_then(|head| Header::decode(head).ok());
+                        if begun.is_none_or(|header| !header.kind.is_in_stream()) {
+                            wire.clear();
+                        }
+                        let from = at + wire.len() as u64;
+                        prop_assert_eq!(out.resume(from), Ok(()));
+                        if !wire.is_empty() {
+                            let sum = Some(check::sum(&wire));
+                            let mut first = Vec::new();
+                            out.open(&mut |pieces| Ok(put(&mut first, usize::MAX, pieces))).expect("as above");
+                            let due = Header { len: 0, kind: Kind::Resumption, tag: 0, sum, position: from, acked: 0 };
+                            prop_assert_eq!(&first[..], &due.encode()[..]);
+                        }
                     }
                 }
                 prop_assert_eq!(&got[..], &pushed[..got.len()]);
@@ -444,7 +524,9 @@ mod tests {
         assert_eq!(out.acknowledge(72), Ok(()));
         assert_eq!(out.acknowledge(0), Ok(()), "an old one");
         assert_eq!(out.resume(0), Err(BadAck), "it had that already");
-        assert_eq!(out.resume(100), Err(BadAck));
+        assert_eq!(out.resume(145), Err(BadAck));
+        assert_eq!(out.resume(100), Ok(()), "inside of a frame, of which it keeps the beginning");
+        assert_eq!(out.unsent(), 44 + HEADER as u64);
         assert_eq!(out.resume(72), Ok(()));
         assert_eq!(out.unsent(), 72);
     }

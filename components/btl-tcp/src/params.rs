@@ -88,7 +88,7 @@ pub const PARAMS: &[ParamDecl] = &[
     size(
         "eager_limit",
         4,
-        "64k",
+        "128k",
         "Largest message, header included, that is sent eagerly, without a rendezvous. Lower it where many messages wait unreceived, raise it where the network's latency is long",
     )
     .range(256, 1 << 24),
@@ -102,8 +102,8 @@ pub const PARAMS: &[ParamDecl] = &[
     size(
         "max_send_size",
         6,
-        "128k",
-        "Largest piece of a message that is sent at once. Raise it where long messages do not fill the network",
+        "1m",
+        "Largest piece of a message that is sent at once, but never more than a quarter of btl_tcp_window. Raise it where long messages do not fill the network",
     )
     .range(1024, 1 << 24),
     size(
@@ -337,7 +337,7 @@ impl Settings {
         s.check()
     }
 
-    fn check(self) -> Result<Settings, Refused> {
+    fn check(mut self) -> Result<Settings, Refused> {
         let max = self.max_send_size;
         for (param, name, value) in [
             (index::EAGER_LIMIT, "eager_limit", self.eager_limit),
@@ -353,10 +353,9 @@ impl Settings {
             let why = format!("btl_tcp_window is {window}, which is no power of two");
             return Err(Refused::bad(index::WINDOW, why));
         }
-        if window < 4 * max {
-            let why =
-                format!("btl_tcp_window is {window}, less than four times btl_tcp_max_send_size, {max}");
-            return Err(Refused::bad(index::WINDOW, why));
+        let most = window / 4;
+        for size in [&mut self.max_send_size, &mut self.eager_limit, &mut self.rndv_eager_limit] {
+            *size = most.min(*size);
         }
         Ok(self)
     }

@@ -74,6 +74,16 @@ impl Placing {
         self.len - self.got
     }
 
+    /// Bytes of payload that have come.
+    pub fn placed(&self) -> usize {
+        self.got - self.header
+    }
+
+    /// A question was seen where the message should go on.
+    pub fn is_cut(&self) -> bool {
+        self.cut
+    }
+
     /// It belongs there now. A message of which something has gone nowhere gets no place any more.
     pub fn be_at(&mut self, place: Option<PayloadPlace>) {
         self.at = Address(match place {
@@ -107,6 +117,16 @@ impl Placing {
         let at = self.place()?.at;
         // SAFETY: memory of an operation that is under way, which nobody else touches until it is over; to this process it came from outside.
         Some(unsafe { core::slice::from_raw_parts_mut(at.add(self.got - self.header), self.rest()) })
+    }
+
+    /// The payload that has come; `None`: it goes nowhere.
+    ///
+    /// # Safety
+    /// The place is good.
+    pub unsafe fn there(&self) -> Option<&[u8]> {
+        let at = self.place()?.at;
+        // SAFETY: as in `missing`; so many bytes of it have been written.
+        Some(unsafe { core::slice::from_raw_parts(at, self.placed()) })
     }
 
     /// Counts bytes that were read to the place, or dropped; `last` has the last of them.

@@ -2,7 +2,7 @@
 
 use crate::check;
 use crate::fault::Fault;
-use crate::frame::{Header, Kind, room};
+use crate::frame::{HEADER, Header, Kind, room};
 use crate::inbound::Inbound;
 use crate::placed::PLACED_FROM;
 use oxmpi_btl::PayloadPlace;
@@ -28,6 +28,17 @@ fn stream(lens: &[usize], sum: bool) -> Vec<u8> {
         all.resize(all.len().next_multiple_of(8), 0);
     }
     all
+}
+
+/// The bytes that the next connection brings to a receiver: from where it has come to on, behind a Resumption where that is inside of a frame.
+fn rest_of(wire: &[u8], inn: &Inbound) -> Vec<u8> {
+    let (edge, from) = (inn.position() as usize, inn.reached() as usize);
+    if from == edge {
+        return wire[from..].to_vec();
+    }
+    let sum = Some(check::sum(&wire[edge..from]));
+    let first = Header { len: 0, kind: Kind::Resumption, tag: 0, sum, position: from as u64, acked: 0 };
+    [&first.encode()[..], &wire[from..]].concat()
 }
 
 /// A receiver whose long messages have places.
@@ -92,12 +103,15 @@ impl Receiver {
                 }
                 Ok(n)
             };
-            let filled = match self.inn.is_placing() {
+            let filled = match (self.inn.is_resuming(), self.inn.is_placing()) {
+                (true, _) => self.inn.fill_resumption(|into| read(&mut [], into)),
                 // SAFETY: as above.
-                true => unsafe { self.inn.fill_place(read) },
-                false => self.inn.fill(|into| read(&mut [], into)),
+                (_, true) => unsafe { self.inn.fill_place(read) },
+                _ => self.inn.fill(|into| read(&mut [], into)),
             };
             assert!(matches!(filled, Ok(n) if n > 0), "there is always room for something");
+            // SAFETY: as above.
+            unsafe { self.inn.go_on() }?;
         }
     }
 }
@@ -120,19 +134,22 @@ proptest! {
         prop_assert_eq!(receiver.got.len(), lens.len());
     }
 
-    /// A connection breaks at any byte: the frame in which it did is sent again from its beginning, to the same place.
+    /// A connection breaks at any byte: the next one goes on there inside of a long frame, and at the beginning of another.
     #[test]
     fn a_broken_connection_goes_on_in_place(lens in lens(), breaks in prop::collection::vec(any::<prop::sample::Index>(), 1..5), step in 500..70_000usize) {
         let wire = stream(&lens, true);
         let mut receiver = Receiver::new();
         for at in breaks {
-            let from = receiver.inn.position() as usize;
-            let until = from + at.index(wire.len() - from + 1);
-            prop_assert_eq!(receiver.take(&wire[from..until], || step), Ok(()));
+            let rest = rest_of(&wire, &receiver.inn);
+            let until = at.index(rest.len() + 1);
+            let before = receiver.inn.reached();
+            prop_assert_eq!(receiver.take(&rest[..until], || step), Ok(()));
             receiver.inn.forget();
+            let (position, reached) = (receiver.inn.position(), receiver.inn.reached());
+            prop_assert!(before <= reached, "nothing comes twice of a long frame");
+            prop_assert!(reached == position || receiver.inn.is_resuming());
         }
-        let from = receiver.inn.position() as usize;
-        prop_assert_eq!(receiver.take(&wire[from..], || step), Ok(()));
+        prop_assert_eq!(receiver.take(&rest_of(&wire, &receiver.inn), || step), Ok(()));
         for (i, &len) in lens.iter().enumerate() {
             prop_assert!(receiver.got[i] == message(i, len), "message {} of {} bytes", i, len);
         }
@@ -148,11 +165,38 @@ proptest! {
         bad[at] ^= xor;
         let mut receiver = Receiver::new();
         // Damage in the padding behind a message is none.
-        let _ = receiver.take(&bad, || step);
+        if receiver.take(&bad, || step).is_err() {
+            receiver.inn.distrust();
+        }
         receiver.inn.forget();
-        let from = receiver.inn.position() as usize;
-        prop_assert_eq!(receiver.take(&wire[from..], || step), Ok(()));
+        prop_assert_eq!(receiver.take(&rest_of(&wire, &receiver.inn), || step), Ok(()));
         for (i, &len) in lens.iter().enumerate() {
+            prop_assert!(receiver.got[i] == message(i, len), "message {} of {} bytes", i, len);
+        }
+    }
+
+    /// Bytes are missing in a long frame, or wrong, when its connection breaks, and nothing has a checksum but the Resumption.
+    #[test]
+    fn what_a_connection_goes_on_with_is_checked(
+        from in 0..30_000usize, gone in 0..3000usize, more in 300..2000usize, step in 500..70_000usize, places in any::<bool>(),
+    ) {
+        let wire = stream(&[10, 40_000, 77], false);
+        let begun = room(10) + HEADER + 200 + from;
+        let bad = [&wire[..begun], &wire[begun + gone..begun + gone + more]].concat();
+        let mut receiver = Receiver::new();
+        receiver.inn.place_from(if places { PLACED_FROM } else { 0 });
+        prop_assert_eq!(receiver.take(&bad, || step), Ok(()));
+        receiver.inn.forget();
+        prop_assert_eq!(receiver.inn.reached(), bad.len() as u64);
+        let next = receiver.take(&rest_of(&wire, &receiver.inn), || step);
+        prop_assert_eq!(next.is_err(), gone > 0);
+        if next.is_err() {
+            receiver.inn.distrust();
+            receiver.inn.forget();
+            prop_assert_eq!(receiver.inn.reached(), room(10) as u64, "the frame comes again whole");
+            prop_assert_eq!(receiver.take(&rest_of(&wire, &receiver.inn), || step), Ok(()));
+        }
+        for (i, len) in [10, 40_000, 77].into_iter().enumerate() {
             prop_assert!(receiver.got[i] == message(i, len), "message {} of {} bytes", i, len);
         }
     }

@@ -14,6 +14,7 @@ use crate::turn::InTurn;
 use core::mem::replace;
 use core::sync::atomic::Ordering;
 use oxmpi_btl::Arrival;
+use std::io;
 use std::time::Instant;
 
 /// Messages handed up from one stream in one turn at most.
@@ -151,26 +152,29 @@ impl Tcp {
             }
             self.find_place(at, slot);
             let s = &mut at.context().streams[slot];
-            let Link::Up(fd) = &s.link else { break };
-            let (mut room, mut over) = (0, false);
-            let mut read = |first: &mut [u8], second: &mut [u8]| {
-                room = first.len() + second.len();
-                let got = sys::read_two(fd, first, second)?;
-                over = got == Got::End;
-                Ok(if let Got::Bytes(n) = got { n } else { 0 })
-            };
-            let got = match s.inn.is_placing() {
-                // SAFETY: the place was just asked for, and nobody of the host has been called since.
-                true => unsafe { s.inn.fill_place(read) },
-                false => s.inn.fill(|into| read(&mut [], into)),
-            };
+            // SAFETY: the place was just asked for, and nobody of the host has been called since.
+            let Some(got) = (unsafe { read_on(s) }) else { break };
+            // SAFETY: as above.
+            match unsafe { s.inn.go_on() } {
+                Ok(false) => {}
+                Ok(true) => self.host.debug(&format!(
+                    "the connection with process {} goes on inside of a message",
+                    s.core.proc
+                )),
+                Err(Fault::Damaged(why) | Fault::Hostile(why)) => {
+                    s.inn.distrust();
+                    return (handled, Some(End::Broken(why.into())));
+                }
+            }
             match got {
-                Ok(_) if over => return (handled, Some(End::Broken("the peer's side was closed".into()))),
-                Ok(0) if s.broken => {
+                Ok(got) if got.over => {
+                    return (handled, Some(End::Broken("the peer's side was closed".into())));
+                }
+                Ok(Read { bytes: 0, .. }) if s.broken => {
                     return (handled, Some(End::Broken("it takes nothing any more".into())));
                 }
-                Ok(0) => break,
-                Ok(n) if n < room => {
+                Ok(Read { bytes: 0, .. }) => break,
+                Ok(got) if got.bytes < got.room => {
                     // All there was; what comes meanwhile the poller tells.
                     match self.take_frames(at, slot, &mut handled) {
                         Taken::End(end) => return (handled, Some(end)),
@@ -221,7 +225,10 @@ impl Tcp {
             let header = match s.inn.next() {
                 Ok(Some(frame)) => frame.header,
                 Ok(None) => return Taken::All,
-                Err(Fault::Damaged(why)) => return Taken::End(End::Broken(why.into())),
+                Err(Fault::Damaged(why)) => {
+                    s.inn.distrust();
+                    return Taken::End(End::Broken(why.into()));
+                }
                 Err(Fault::Hostile(why)) => return Taken::End(End::Hostile(why)),
             };
             let acknowledged = s.out.acknowledge(header.acked);
@@ -232,7 +239,8 @@ impl Tcp {
             }
             let mut stops = false;
             match header.kind {
-                Kind::Ack => {}
+                // None comes in a stream (`Inbound::next`).
+                Kind::Ack | Kind::Resumption => {}
                 Kind::Question => self.tell(cx, slot),
                 Kind::Bye => return Taken::End(End::Bye),
                 Kind::Part => {
@@ -394,7 +402,7 @@ impl Tcp {
         if resumed.is_err() {
             return self.fail(cx, slot, "it wants to go on from where it never was");
         }
-        let (window, position) = (self.settings.window as u32, cx.streams[slot].at());
+        let (window, position) = (self.settings.window as u32, cx.streams[slot].inn.reached());
         let proof_context = ProofContext::by_acceptor(&a.raw, &a.nonce, window, position);
         let Some(answer) = proof_context.answer(&self.host, &a.hello.nonce) else { return };
         let welcome = Welcome { refusal, window, position, answer };
@@ -406,6 +414,37 @@ impl Tcp {
         }
         self.connection_proved(cx, slot, a.fd, a.hello.window);
     }
+}
+
+/// Bytes that came by one call of the system.
+struct Read {
+    bytes: usize,
+    /// As many would have been taken.
+    room: usize,
+    /// The peer has closed its side.
+    over: bool,
+}
+
+/// Reads from a stream's socket to where the bytes belong. `None`: it has no connection.
+///
+/// # Safety
+/// The place of the message at the front, if it has one, is good.
+unsafe fn read_on(s: &mut Stream) -> Option<io::Result<Read>> {
+    let Link::Up(fd) = &s.link else { return None };
+    let (mut room, mut over) = (0, false);
+    let mut read = |first: &mut [u8], second: &mut [u8]| {
+        room = first.len() + second.len();
+        let got = sys::read_two(fd, first, second)?;
+        over = got == Got::End;
+        Ok(if let Got::Bytes(n) = got { n } else { 0 })
+    };
+    let got = match (s.inn.is_resuming(), s.inn.is_placing()) {
+        (true, _) => s.inn.fill_resumption(|into| read(&mut [], into)),
+        // SAFETY: the caller's promise.
+        (_, true) => unsafe { s.inn.fill_place(read) },
+        _ => s.inn.fill(|into| read(&mut [], into)),
+    };
+    Some(got.map(|bytes| Read { bytes, room, over }))
 }
 
 fn objection(s: &Stream, a: &Admission) -> Refusal {

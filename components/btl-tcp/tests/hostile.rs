@@ -158,7 +158,7 @@ fn wrong_parameters_are_named() {
     refused(pair().param("if_include", "lo").param("if_exclude", "eth7"), "both set");
     refused(pair().param("disable_family", "5"), "btl_tcp_disable_family is 5");
     refused(pair().param("window", "100000"), "no power of two");
-    refused(pair().param("eager_limit", "256k"), "btl_tcp_eager_limit is 262144");
+    refused(pair().param("eager_limit", "2m"), "btl_tcp_eager_limit is 2097152");
     refused(pair().param("relay", "here"), "btl_tcp_relay is here");
     // Both families, several links, and a range of ports.
     for (name, value) in

@@ -110,6 +110,13 @@ fn send(rank: &Rank, to: usize, ctx: u32, msg: Msg, all: &mut Vec<Box<Kept>>) ->
     status
 }
 
+/// What is said of a connection that goes on inside of a message.
+const RESUMED: &str = "goes on inside of a message";
+
+fn placed_by(h: &Harness) -> u64 {
+    h.ranks.iter().map(|rank| rank.host.places.count().0).sum()
+}
+
 fn through(mischief: Mischief, checksum: bool) {
     let relay = Relay::new(mischief);
     let setup = Setup::new(btl_tcp::descriptor())
@@ -133,14 +140,20 @@ fn through(mischief: Mischief, checksum: bool) {
             let (rank, run) = (&h.ranks[me], &run);
             threads.spawn(move || play(rank, me, run, Duration::from_secs(30)));
         }
+        let begun = Instant::now();
         std::thread::sleep(seconds());
+        // On a busy machine a connection may last no longer than it takes to make it.
+        while placed_by(&h) == 0 && begun.elapsed() < Duration::from_secs(60) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
         run.over.store(true, Ordering::SeqCst);
     });
     let total: u64 = run.sent.iter().flatten().map(|n| n.load(Ordering::SeqCst)).sum();
     let (connections, acts) = relay.counts();
-    let placed: u64 = h.ranks.iter().map(|rank| rank.host.places.count().0).sum();
+    let placed = placed_by(&h);
+    let resumed: usize = h.ranks.iter().map(|rank| rank.host.logged().matches(RESUMED).count()).sum();
     eprintln!(
-        "{mischief:?}: {total} messages, {placed} placed, {connections} connections, {acts} acts of mischief"
+        "{mischief:?}: {total} messages, {placed} placed, {connections} connections, {resumed} inside of a message, {acts} acts of mischief"
     );
     assert!(total > 0 && acts > 0 && placed > 0, "nothing happened, so this proved nothing");
     h.assert_clean();

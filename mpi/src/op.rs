@@ -68,6 +68,7 @@ fn wrong(handle: Op) -> Failure {
 }
 
 /// The operation on data of a type, if it is defined there.
+#[inline]
 pub fn resolve(handle: Op, desc: &TypeDesc, datatype: Datatype) -> Res<Call> {
     let Some(code) = predefined(handle.0) else {
         let object = *TABLE.get(handle.0).ok_or_else(|| wrong(handle))?;
@@ -77,10 +78,16 @@ pub fn resolve(handle: Op, desc: &TypeDesc, datatype: Datatype) -> Res<Call> {
     // on predefined types only.
     let one_sided = matches!(code, op::REPLACE | op::NO_OP);
     if one_sided || !datatype::is_predefined(datatype) || !kernel::defined(code, desc.base) {
-        let name = crate::predefined::name(datatype.0).unwrap_or("a derived datatype");
-        return Failure::err(MPI_ERR_OP, format!("op {:#x} is not defined on {name}", handle.0));
+        return Err(is_undefined(handle, datatype));
     }
     Ok(Call { object: None, code, datatype })
+}
+
+#[cold]
+#[inline(never)]
+fn is_undefined(handle: Op, datatype: Datatype) -> Failure {
+    let name = crate::predefined::name(datatype.0).unwrap_or("a derived datatype");
+    Failure::new(MPI_ERR_OP, format!("op {:#x} is not defined on {name}", handle.0))
 }
 
 /// An operation of one-sided communication: a predefined one on the basic type (MPI 5.0 §12.3.4). `fetches`: the old value is

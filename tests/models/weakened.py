@@ -57,7 +57,7 @@ class File:
         return "\n".join(out)
 
     def weaken(self, line, number, function):
-        fence = re.match(r"(\s*)((?:compiler_)?fence)\(Ordering::SeqCst\);", line)
+        fence = re.match(r"(\s*)((?:compiler_|full_)?fence)\((?:Ordering::SeqCst)?\);", line)
         if fence:
             self.place(number, function, f"{fence[2]} left out")
             return f"{fence[1]}if oxmpi_mca::sync::mutant() != {self.next - 1} {{ {line.strip()} }}"

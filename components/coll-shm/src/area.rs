@@ -102,6 +102,25 @@ impl Area {
         self.line_at(rank, (slot % SLOTS) as usize)
     }
 
+    /// Has the processor get a slot's line, `to_write` or to read, and does not wait for it. Processors without such instructions do nothing.
+    #[inline]
+    pub fn get_line(&self, rank: u32, slot: u32, to_write: bool) {
+        let line: *const Line = self.slot(rank, slot);
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        // SAFETY: hints, which change no register, no flag and no memory; where there is no `prefetchw`, its code does nothing.
+        unsafe {
+            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            match to_write {
+                true => {
+                    core::arch::asm!("prefetchw [{}]", in(reg) line, options(nostack, preserves_flags, readonly));
+                }
+                false => _mm_prefetch::<_MM_HINT_T0>(line.cast()),
+            }
+        }
+        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+        let _ = (line, to_write);
+    }
+
     /// The done word of a rank.
     #[inline]
     pub fn done(&self, rank: u32) -> &WakingWord {

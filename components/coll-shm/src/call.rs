@@ -195,4 +195,8 @@ impl Desk for Call<'_> {
     fn looks(&self) -> u32 {
         if self.comm.oversubscribed != 0 { 1 } else { LOOKS }
     }
+    #[inline]
+    fn get_line(&self, rank: u32, slot: u32) {
+        self.ready.area.get_line(rank, slot, rank == self.comm.rank);
+    }
 }

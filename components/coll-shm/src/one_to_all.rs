@@ -115,6 +115,7 @@ fn bring_stream(call: &Call<'_>, root: u32, first: Post<'_>, tag: u32, place: Pl
 /// Posts data that all others read, and finishes when they have, where it lies in this rank's memory.
 fn offer_to_all(call: &Call<'_>, data: Source<'_>, which: u32) -> Result {
     let (step, mut kept) = (call.begin(), Kept::default());
+    call.lead(step);
     call.offer(step, tag(which), data, &mut kept)?;
     if call.own(step, tag(which))?.is_at_address() {
         call.takes(Algorithm::Memory);
@@ -143,7 +144,9 @@ pub fn bcast(call: &Call<'_>) -> Result {
         call.finish();
         return Ok(());
     }
-    let post = call.look(root, call.begin(), tag)?;
+    let step = call.begin();
+    call.follow(root, step);
+    let post = call.look(root, step, tag)?;
     if post.is_at_address() {
         call.takes(Algorithm::Memory);
         post.bring(0, post.len(), place)?;
@@ -189,6 +192,7 @@ pub fn scatter(call: &Call<'_>) -> Result {
         }
         (None, Some(place)) => {
             let step = call.begin();
+            call.follow(root, step);
             let post = call.look(root, step, tag(which::SCATTER))?;
             let len = post.len() / ranks;
             post.bring(u64::from(call.rank()) * len, len, place)?;

@@ -14,6 +14,9 @@
 //! that waits for it. A collective in which done words are not written must not need them: it notes what it concludes before it has begun more
 //! than half as many steps as there are cells, so that no more lie between a step and the last one that it knows all others to be beyond.
 //!
+//! **Running ahead.** A rank that alone posts, step by step, is as fast as lines come back to it from those who have read them, and these are as fast as lines come to them. So it
+//! has the line of a later step come while it posts ([`Protocol::lead`]), and they have the next one come while they read, where they are behind ([`Protocol::follow`]).
+//!
 //! **A crowd**, ranks that share cores, meets in a count ([`Protocol::arrive`]): each adds itself when it has posted, the last one goes on, and lets the others
 //! go by one word ([`Protocol::release`]), on which they sleep once. Nobody writes that word but the last one of a meeting, before anybody arrives
 //! for the next.
@@ -41,6 +44,10 @@ pub const CELLS: u32 = 8;
 pub const SLOTS: u32 = 4;
 #[cfg(loom)]
 pub const CELLS: u32 = 4;
+
+/// A rank that runs ahead has the line come of the step that is so many behind its present one: time enough for a line to come from another processor's cache, and not yet a line
+/// that others still read.
+const LEAD: u32 = 12;
 
 /// Counts that a rank has for itself of one communicator. Used by one thread at a time.
 #[derive(Debug)]
@@ -104,6 +111,8 @@ pub trait Desk {
     fn wake(&self, word: &WakingWord);
     /// How often to look at a word before waiting for it.
     fn looks(&self) -> u32;
+    /// Has the line of a slot come here while this rank goes on: for writing where the slot is its own, for reading otherwise. A hint.
+    fn get_line(&self, rank: u32, slot: u32);
 }
 
 /// The slot of a step.
@@ -204,6 +213,21 @@ pub trait Protocol: Desk {
     fn see(&self, rank: u32, step: u32) -> Result<u64> {
         self.reach(self.posted(rank, slot(step)), steps(step.wrapping_add(1)))?;
         Ok(self.header(rank, slot(step)).load(Ordering::Relaxed))
+    }
+
+    /// Has the line of a later step come; called before a post in a collective in which this rank waits for nobody.
+    #[inline]
+    fn lead(&self, step: u32) {
+        self.get_line(self.rank(), slot(step.wrapping_add(LEAD)));
+    }
+
+    /// Has the line of a rank's next step come, where that rank is ahead; called before a look at the post of one that waits for nobody.
+    #[inline]
+    fn follow(&self, rank: u32, step: u32) {
+        // A rank that is not ahead is about to write the next line, which is not to be taken from it.
+        if reached(self.posted(rank, slot(step)).load(), steps(step.wrapping_add(1))) {
+            self.get_line(rank, slot(step.wrapping_add(1)));
+        }
     }
 
     /// Notes that each rank has posted in a step that it begins when it has finished all before.

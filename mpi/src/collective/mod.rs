@@ -249,8 +249,19 @@ pub fn is_in_place(buf: Address) -> bool {
     core::ptr::eq(buf.as_ptr(), IN_PLACE)
 }
 
-/// One side of a collective: the type found, count and buffer good.
+/// One side of a collective: the type found, count and buffer good. What nearly every call has is seen without a result in memory; copying one costs as much as the checks.
+#[inline]
 pub fn side(process: &Process, (buf, count, datatype): Data, which: &str) -> Res<&'static TypeDesc> {
+    match datatype::usable(datatype) {
+        Some(desc) if count >= 0 && !is_in_place(buf) && !buf.is_null() => Ok(desc),
+        _ => unusual_side(process, (buf, count, datatype), which),
+    }
+}
+
+/// A side without a buffer, which is right for some, or with a mistake.
+#[cold]
+#[inline(never)]
+fn unusual_side(process: &Process, (buf, count, datatype): Data, which: &str) -> Res<&'static TypeDesc> {
     if count < 0 {
         return Failure::err(MPI_ERR_COUNT, format!("{which}count is {count}"));
     }
@@ -269,11 +280,18 @@ pub fn not_in_place(buf: Address, which: &str) -> Res {
 
 /// The standard forbids send and receive buffers that overlap; the same address is seen. `bytes`: there is data
 /// at both.
+#[inline]
 pub fn check_apart(process: &Process, sent: Address, received: Address, bytes: bool) -> Res {
     if process.check && bytes && !sent.is_null() && sent == received {
-        return Failure::err(MPI_ERR_BUFFER, "sendbuf and recvbuf are the same; MPI_IN_PLACE is for that");
+        return Err(are_the_same());
     }
     Ok(())
+}
+
+#[cold]
+#[inline(never)]
+fn are_the_same() -> Failure {
+    Failure::new(MPI_ERR_BUFFER, "sendbuf and recvbuf are the same; MPI_IN_PLACE is for that")
 }
 
 /// Where element `index` is in a buffer.
@@ -294,6 +312,7 @@ pub enum Part {
     Idle,
 }
 
+#[inline]
 pub fn part(object: &CommObject, root: c_int) -> Res<Part> {
     let inter = object.comm.remote_group().is_some();
     match root {
@@ -302,11 +321,15 @@ pub fn part(object: &CommObject, root: c_int) -> Res<Part> {
         _ if (root as u32) < object.peers => {
             Ok(if !inter && root as u32 == object.comm.rank() { Part::Root } else { Part::Leaf })
         }
-        _ => Failure::err(
-            MPI_ERR_ROOT,
-            format!("root is {root}, ranks are 0 to {}", object.peers.saturating_sub(1)),
-        ),
+        _ => Err(is_no_root(object, root)),
     }
+}
+
+#[cold]
+#[inline(never)]
+fn is_no_root(object: &CommObject, root: c_int) -> Failure {
+    let last = object.peers.saturating_sub(1);
+    Failure::new(MPI_ERR_ROOT, format!("root is {root}, ranks are 0 to {last}"))
 }
 
 pub fn is_inter(object: &CommObject) -> bool {

@@ -40,12 +40,12 @@ pub fn compiler_fence(order: Ordering) {
     fence(order)
 }
 
-/// A sequentially consistent fence. x86-64's own instruction for one also orders stores that bypass caches, of which there are none here, and waits longer than an
+/// Runs a sequentially consistent fence. x86-64's own instruction for one also orders stores that bypass caches, of which there are none here, and takes longer than an
 /// atomic operation on the thread's own stack, which orders all other accesses in the same way: 46 ns and 7 ns on an AMD EPYC of 2023.
 #[inline(always)]
 pub fn full_fence() {
     #[cfg(all(target_arch = "x86_64", not(any(loom, miri, oxmpi_annotated))))]
-    // SAFETY: an `or` with 0 changes nothing; so far below its top the stack may be used, and nothing that is needed next lies there. Without `nomem` the compiler moves no access across it.
+    // SAFETY: an `or` with 0 changes nothing, and so near below its top the stack is there. Without `nomem` the compiler moves no access across it.
     unsafe {
         core::arch::asm!("lock or dword ptr [rsp - 64], 0", options(nostack));
     }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 pub struct Pt2ptComponent;
 
-/// Why a window is served, and how its ranks are reached (counted by `Osc::paths`).
+/// The reason for which a window is served, and how its ranks are reached (counted by `Osc::paths`).
 const WAY: &str = "a window is served by the component of the highest priority that reaches all its ranks; this one reaches each by messages, over any transport, \
                    which osc_win_ranks_by_messages of MPI_T counts for a window";
 

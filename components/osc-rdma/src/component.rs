@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 pub struct RdmaComponent;
 
-/// Why a window is served, and how each of its ranks is reached ([`Way`](crate::peer), counted by `Osc::paths`).
+/// The reason for which a window is served, and how each of its ranks is reached ([`Way`](crate::peer), counted by `Osc::paths`).
 const WAYS: &str = "a window is served by the component of the highest priority that reaches all its ranks; this one reaches a rank, at the first operation on it, by the \
                     first that is there: by load and store where its memory is mapped (ranks of one node); by the transport's own get, put and atomics; by requests that \
                     the target's process carries out, where the transport lacks these or its atomics are not those of processors; osc_win_ranks_mapped, \

@@ -588,7 +588,7 @@ struct oxmpi_recv_desc {
     uint32_t ctx;
     /* The receiving BTL module's `state`. */
     void *module;
-    /* Name of the request for `service_reply`, where `ctx` is the service context; it means nothing elsewhere. */
+    /* Name of the request for `service_reply`, where `ctx` is the service context; name of a message that was claimed (`ClaimOf` of btl), or 0, where that is asked for or placed; it means nothing elsewhere. */
     uint64_t link;
 };
 
@@ -1118,6 +1118,13 @@ typedef uint32_t (*oxmpi_place_of)(void *ctx, oxmpi_place_desc *desc);
  * and returns one of `receive`(oxmpi_mca::host::receive). */
 typedef uint32_t (*oxmpi_placed_all)(void *ctx, const oxmpi_place_desc *desc);
 
+/* Takes a message that has no place by `PlaceOf`, if it meets an operation in whose memory its payload belongs: 1, the message is the layer's, and `header`, `place` and
+ * `message.link`, its name, which is not 0, are set; 0: nothing has happened. Runs as `PlaceOf` does. To be asked for a message in its
+ * turn among those of its link, and only where its first `there` bytes are sure to be as they were sent; behind 1 not again. The transport asks
+ * `PlaceOf` with that name in `message.link` then, as it asks for any place, and calls `PlacedAll` with it once all has come, also where a connection broke and was made
+ * again meanwhile; it does not call that for a message of a process that has failed. */
+typedef uint32_t (*oxmpi_claim_of)(void *ctx, oxmpi_place_desc *desc);
+
 /* Functions of the layer that takes messages of a tag. */
 struct oxmpi_place_by {
     /* Bytes of this struct as the layer was built with it. */
@@ -1128,8 +1135,10 @@ struct oxmpi_place_by {
     oxmpi_place_of place_of;
     /* Takes a message whose payload lies there. */
     oxmpi_placed_all placed;
-    /* First argument of both. */
+    /* First argument of all. */
     void *ctx;
+    /* Takes a message that has no place before it has met its receive; none where the layer takes no message so. Behind the end of an earlier version's struct, which `size` tells. */
+    oxmpi_claim_of claim;
 };
 
 /* Limits and ranks as data, read without a call. Sizes in bytes; 0 in a limit means none. Stands behind a pointer on

@@ -82,7 +82,7 @@ fn what_is_installed() {
     let parsable = site.info(&["--param", "btl", "shm", "--level", "9", "--parsable"]);
     has(
         &parsable.out,
-        &["mca:btl:shm:param:btl_shm_rndv_eager_limit:value:0", "mca:btl:shm:version:\"api:3.2\""],
+        &["mca:btl:shm:param:btl_shm_rndv_eager_limit:value:0", "mca:btl:shm:version:\"api:3.3\""],
     );
     assert!(!parsable.out.contains("coll_basic"), "{}", parsable.out);
     let few = site.info(&["--params", "btl", "all"]).out;

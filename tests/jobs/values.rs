@@ -66,6 +66,21 @@ fn every_automatic_value_is_explained() {
     }
 }
 
+/// The way to the ranks of a window, and what counts them.
+#[test]
+fn the_way_to_ranks_of_a_window_is_explained() {
+    if !ours("the way to ranks of a window") {
+        return;
+    }
+    for (name, words) in [
+        ("osc_rdma_priority", &["by load and store", "osc_win_ranks_mapped", "osc_win_ranks_by_requests"][..]),
+        ("osc_pt2pt_priority", &["by messages", "osc_win_ranks_by_messages"]),
+    ] {
+        let it = explained(name, &[]);
+        assert!(words.iter().all(|word| it.because.contains(word)), "{name} because {}", it.because);
+    }
+}
+
 /// Parameters that mpirun alone looks at.
 fn is_mpiruns(name: &str) -> bool {
     ["plm", "prte_", "rml_", "mca_base_"].iter().any(|start| name.starts_with(start))

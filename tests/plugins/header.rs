@@ -71,7 +71,7 @@ const ITEMS: &[Part] = &[
     ("framework/mca/src/host.rs", "", &["HostTable"]),
     ("framework/mca/src/abi.rs", "", &["OpenArgs", "ResolveArgs", "Opened", "Descriptor"]),
     ("framework/btl/src/bits.rs", "", &["amo", "access", "cap"]),
-    ("framework/btl/src/placing.rs", "", &["PlaceDesc", "PlaceOf", "PlacedAll", "PlaceBy"]),
+    ("framework/btl/src/placing.rs", "", &["PlaceDesc", "PlaceOf", "PlacedAll", "ClaimOf", "PlaceBy"]),
     (
         "framework/btl/src/table.rs",
         "",

@@ -109,7 +109,7 @@ pub fn all() -> Vec<Layout> {
         }
         KeptDesc { message done done_ctx }
         PlaceDesc { message there header place }
-        PlaceBy { size tag place_of placed ctx }
+        PlaceBy { size tag place_of placed ctx claim }
         WaitWord { addr expected reserved }
         WaitFd { fd events }
         WaitSet { words num_words max_words fds num_fds max_fds }

@@ -37,11 +37,11 @@ const CASES: &[Case] = &[
     ("lock-protocol", &["-DLOCK_PROTOCOL=77"], &["lock protocol", "77", "1"]),
     ("cri-stride", &["-DCRI_STRIDE=64"], &["CRI stride", "64", "256"]),
     ("framework", &["-DFRAMEWORK=OXMPI_STR(\"pml\")"], &["framework", "pml", "btl"]),
-    ("framework-major", &["-DFRAMEWORK_VERSION={4,0,0}"], &["framework version", "4.0", "3.2"]),
-    ("framework-minor", &["-DFRAMEWORK_VERSION={3,77,0}"], &["framework version", "3.77", "3.2"]),
+    ("framework-major", &["-DFRAMEWORK_VERSION={4,0,0}"], &["framework version", "4.0", "3.3"]),
+    ("framework-minor", &["-DFRAMEWORK_VERSION={3,77,0}"], &["framework version", "3.77", "3.3"]),
     // Components of the first edition of the contracts: their verbs have other arguments, their tables other places.
     ("first-abi", &["-DMAJOR=1", "-DMINOR=1"], &["ABI version", "1.1", "3.x"]),
-    ("first-btl", &["-DFRAMEWORK_VERSION={1,2,0}"], &["framework version", "btl 1.2", "btl 3.2"]),
+    ("first-btl", &["-DFRAMEWORK_VERSION={1,2,0}"], &["framework version", "btl 1.2", "btl 3.3"]),
     (
         "first-of-both",
         &["-DMAJOR=1", "-DMINOR=1", "-DFRAMEWORK_VERSION={1,2,0}"],
@@ -49,7 +49,7 @@ const CASES: &[Case] = &[
     ),
     // Those of the second one, in which PMLs polled the transports.
     ("second-abi", &["-DMAJOR=2", "-DMINOR=2"], &["ABI version", "2.2", "3.x"]),
-    ("second-btl", &["-DFRAMEWORK_VERSION={2,1,0}"], &["framework version", "btl 2.1", "btl 3.2"]),
+    ("second-btl", &["-DFRAMEWORK_VERSION={2,1,0}"], &["framework version", "btl 2.1", "btl 3.3"]),
     ("table-version", &["-DTABLE_VERSION=77"], &["table version", "77", "2"]),
     ("name", &["-DNAME=OXMPI_STR(\"other\")"], &["name", "other", "wrong"]),
     ("not-a-name", &["-DNAME=OXMPI_STR(\"No Name\")"], &["name", "No Name"]),

@@ -38,13 +38,15 @@ pub struct Inbound {
     /// Of the frame at this position it was asked.
     asked: Option<u64>,
     placing: Option<Placing>,
+    /// The frame before was a long one.
+    long: bool,
     /// The Resumption that the next connection begins with, as far as it has come.
-    resuming: Option<Resuming>,
+    resuming: Option<AwaitedResumption>,
 }
 
 /// The first frame of a connection that goes on inside of a frame.
 #[derive(Default)]
-struct Resuming {
+struct AwaitedResumption {
     bytes: [u8; HEADER],
     have: usize,
 }
@@ -88,6 +90,7 @@ impl Inbound {
             places_from: 0,
             asked: None,
             placing: None,
+            long: false,
             resuming: None,
         }
     }
@@ -103,14 +106,28 @@ impl Inbound {
 
     /// Forgets what a lost connection has brought, but for the beginning of a long frame, with which the next one goes on.
     pub fn forget(&mut self) {
-        let Some((here, _)) = self.beginning() else { return self.distrust() };
-        self.end = self.start + here;
-        self.resuming = Some(Resuming::default());
+        if self.beginning().is_none() {
+            self.distrust();
+        }
+        if let Some((here, _)) = self.beginning() {
+            self.end = self.start + here;
+            self.resuming = Some(AwaitedResumption::default());
+        }
     }
 
-    /// Forgets what came of an unfinished frame.
+    /// Forgets what came of an unfinished frame; of one whose message was claimed, its payload.
     pub fn distrust(&mut self) {
-        (self.start, self.end) = (0, 0);
+        if let Some(placing) = self.placing.as_mut().filter(|placing| placing.name() != 0) {
+            placing.begin_again();
+            self.end = self.start + HEADER + placing.header();
+            self.resuming = None;
+            return;
+        }
+        self.drop_all();
+    }
+
+    fn drop_all(&mut self) {
+        (self.start, self.end, self.long) = (0, 0, false);
         (self.asked, self.placing, self.resuming) = (None, None, None);
     }
 
@@ -138,7 +155,7 @@ impl Inbound {
 
     /// Gives the memory back, with what is in it. The next connection gets some again.
     pub fn release(&mut self) {
-        self.distrust();
+        self.drop_all();
         self.bytes = Box::default();
     }
 
@@ -153,7 +170,10 @@ impl Inbound {
 
     /// Lets `read` fill the free part of the buffer, and returns the result of `read`.
     pub fn fill(&mut self, read: impl FnOnce(&mut [u8]) -> io::Result<usize>) -> io::Result<usize> {
-        let most = self.make_room().max(self.first);
+        let room = self.make_room();
+        // Behind a long message comes another one perhaps, of which only the beginning should lie here.
+        let next_is_long = self.places_from > 0 && self.long && self.start == self.end;
+        let most = if next_is_long { TAIL } else { room.max(self.first) };
         // SAFETY: the words are as many initialised bytes, and borrowed alone.
         let all = unsafe {
             core::slice::from_raw_parts_mut(self.bytes.as_mut_ptr().cast::<u8>(), self.bytes.len() * 8)
@@ -300,12 +320,12 @@ impl Inbound {
         self.slice()[self.start..self.end].first_chunk().and_then(|head| Header::decode(head).ok())
     }
 
-    /// The rest of the message at the front goes to this place; bytes that are here are copied.
+    /// The rest of the message at the front goes to this place; bytes that are here are copied. `name`: the layer has claimed it; 0: it has not.
     ///
     /// # Safety
     /// The place is good, as `oxmpi_btl::Entered::place_of` says, until [`Inbound::place_again`] says so anew.
-    pub unsafe fn place(&mut self, header: &Header, place: PayloadPlace) {
-        let mut placing = Placing::new(header, place);
+    pub unsafe fn place(&mut self, header: &Header, place: PayloadPlace, name: u64) {
+        let mut placing = Placing::new(header, place, name);
         let from = self.start + HEADER + placing.header();
         // SAFETY: the caller's promise; the frame is not whole, so this is a part of its payload.
         unsafe { placing.copy(&self.slice()[from..self.end]) };
@@ -399,6 +419,11 @@ impl Inbound {
         }
     }
 
+    /// The name of the message at the front, if the layer has claimed it, or 0.
+    pub fn name_of_front(&self) -> u64 {
+        self.placing.as_ref().map_or(0, Placing::name)
+    }
+
     /// Whether the message at the front is being placed.
     pub fn is_placing(&self) -> bool {
         self.placing.is_some()
@@ -438,6 +463,9 @@ impl Inbound {
 
     /// Goes on behind the frame at the front.
     pub fn pass(&mut self, header: &Header) {
+        if header.kind.is_in_stream() {
+            self.long = header.len as usize >= PLACED_FROM;
+        }
         if let Some(placing) = self.placing.take() {
             self.start += placing.kept();
             return;
@@ -472,114 +500,5 @@ pub fn whole_stream(bytes: &[u8], mut cut: impl FnMut() -> usize) -> (Vec<(u8, V
                 assert!(matches!(filled, Ok(n) if n > 0), "there is always room for something");
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn stream(lens: &[usize], sum: bool) -> Vec<u8> {
-        let mut all = Vec::new();
-        for (i, &len) in lens.iter().enumerate() {
-            let message: Vec<u8> = (0..len).map(|b| (b * 3 + i) as u8).collect();
-            let sum = sum.then(|| check::sum(&message));
-            let position = all.len() as u64;
-            let h = Header { len: len as u32, kind: Kind::Message, tag: i as u8, sum, position, acked: 0 };
-            all.extend_from_slice(&h.encode());
-            all.extend_from_slice(&message);
-            all.resize(all.len().next_multiple_of(8), 0);
-        }
-        all
-    }
-
-    proptest! {
-        #[test]
-        fn frames_come_out_as_they_went_in(lens in prop::collection::vec(0..4096usize, 0..20), step in 1..5000usize) {
-            let (got, fault) = whole_stream(&stream(&lens, true), || step);
-            prop_assert_eq!(fault, None);
-            prop_assert_eq!(got.iter().map(|(_, m)| m.len()).collect::<Vec<_>>(), lens);
-        }
-
-        /// With checksums no damaged message comes out, wherever the damage is.
-        #[test]
-        fn damage_is_never_delivered(
-            lens in prop::collection::vec(0..300usize, 1..8),
-            hits in prop::collection::vec((any::<prop::sample::Index>(), 1..=255u8), 1..4),
-        ) {
-            let good = stream(&lens, true);
-            let (clean, _) = whole_stream(&good, || 512);
-            let mut bad = good.clone();
-            for (at, xor) in hits {
-                bad[at.index(good.len())] ^= xor;
-            }
-            let (got, _) = whole_stream(&bad, || 512);
-            prop_assert!(got.len() <= clean.len());
-            prop_assert_eq!(&got[..], &clean[..got.len()]);
-        }
-
-        /// Swallowed bytes are seen: what comes out is a beginning of what went in.
-        #[test]
-        fn gaps_are_never_delivered(
-            lens in prop::collection::vec(0..300usize, 1..8),
-            from in any::<prop::sample::Index>(), gone in 1..600usize,
-        ) {
-            let good = stream(&lens, true);
-            let (clean, _) = whole_stream(&good, || 512);
-            let from = from.index(good.len());
-            let bad = [&good[..from], &good[(from + gone).min(good.len())..]].concat();
-            let (got, _) = whole_stream(&bad, || 512);
-            prop_assert_eq!(&got[..], &clean[..got.len()]);
-        }
-
-        /// For anything that a peer writes, with headers whose checksums are right, too: no panic, no read beyond.
-        #[test]
-        fn hostile_bytes_have_an_answer(
-            blocks in prop::collection::vec((prop::collection::vec(any::<u8>(), 0..80), any::<[u8; 28]>(), any::<bool>()), 0..10),
-        ) {
-            let mut all = Vec::new();
-            for (bytes, head, small) in blocks {
-                let mut head = head;
-                head[4] %= 10;
-                if small {
-                    head[2..4].fill(0);
-                    head[6..16].fill(0);
-                }
-                all.extend_from_slice(&head);
-                all.extend_from_slice(&check::sum(&head).to_le_bytes());
-                all.extend_from_slice(&bytes);
-            }
-            whole_stream(&all, || 100);
-        }
-    }
-
-    /// The end of a message is swallowed and its sender, which gets no answer, asks.
-    #[test]
-    fn a_question_in_a_message_shows_a_gap() {
-        let good = stream(&[10, 3000], true);
-        let question =
-            Header { len: 0, kind: Kind::Question, tag: 0, sum: None, position: good.len() as u64, acked: 0 };
-        for gone in [33, 500, 2999] {
-            let bad = [&good[..good.len() - gone], &question.encode()].concat();
-            let (got, fault) = whole_stream(&bad, || 512);
-            assert_eq!((got.len(), fault), (1, Some(Fault::Damaged("a message whose end is missing"))));
-        }
-        // A message that is not whole yet may have anything in it.
-        assert_eq!(whole_stream(&good[..good.len() - 33], || 512).1, None);
-    }
-
-    #[test]
-    fn faults_are_told_apart() {
-        let fault = |h: Header| whole_stream(&h.encode(), || 512).1;
-        let good = Header { len: 0, kind: Kind::Message, tag: 0, sum: None, position: 0, acked: 0 };
-        assert_eq!(fault(good), None);
-        assert!(matches!(fault(Header { len: 4097, ..good }), Some(Fault::Hostile(_))));
-        assert!(matches!(fault(Header { position: 8, ..good }), Some(Fault::Damaged(_))));
-        assert!(matches!(
-            fault(Header { position: 8, kind: Kind::Question, ..good }),
-            Some(Fault::Damaged(_))
-        ));
-        assert_eq!(fault(Header { position: 8, kind: Kind::Ack, ..good }), None);
     }
 }

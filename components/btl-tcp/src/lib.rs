@@ -19,6 +19,8 @@ mod gathered;
 mod hello;
 mod in_force;
 mod inbound;
+#[cfg(all(test, not(loom)))]
+mod inbound_tests;
 mod interfaces;
 mod kept;
 mod links;

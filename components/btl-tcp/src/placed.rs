@@ -3,7 +3,10 @@
 //! The layer is asked once the message's own header is in the buffer. The place is good until it is called again or the context's turn ends, so it is asked for again in front of
 //! each read. Where it says then that there is none any more, since the operation has ended, the rest of the message is read and dropped.
 //!
-//! Nothing of a message is believed before it is whole: its checksum is that of header and place together, and a damaged one comes again, to the same place. So the memory has wrong
+//! A message that meets its receive by this is *claimed*: the layer knows it by a name from then on, and the header in the buffer stays until all has come, whatever becomes of
+//! connections. So only a message without a checksum is claimed, whose header is believed as soon as it is here.
+//!
+//! Nothing of another message is believed before it is whole: its checksum is that of header and place together, and a damaged one comes again, to the same place. So the memory has wrong
 //! bytes for a while perhaps, and its operation is not over before they are right.
 
 use crate::check::Summing;
@@ -33,6 +36,8 @@ pub struct Placing {
     cut: bool,
     /// Where the stream goes on behind the message.
     behind: u64,
+    /// The name by which the layer knows the message, which it has taken; 0: it has not.
+    name: u64,
 }
 
 /// The address of a place.
@@ -42,8 +47,8 @@ struct Address(*mut u8);
 unsafe impl Send for Address {}
 
 impl Placing {
-    /// Places the message of a frame, of which nothing has been taken yet.
-    pub fn new(frame: &Header, place: PayloadPlace) -> Placing {
+    /// Places the message of a frame, of which nothing has been taken yet. `name`: the layer has claimed it; 0: it has not.
+    pub fn new(frame: &Header, place: PayloadPlace, name: u64) -> Placing {
         Placing {
             header: place.header as usize,
             len: frame.len as usize,
@@ -51,6 +56,7 @@ impl Placing {
             at: Address(place.at),
             cut: false,
             behind: frame.position + room(frame.len as usize) as u64,
+            name,
         }
     }
 
@@ -72,6 +78,16 @@ impl Placing {
     /// Bytes of payload that are missing.
     pub fn rest(&self) -> usize {
         self.len - self.got
+    }
+
+    /// The name of a message that the layer has claimed, or 0.
+    pub fn name(&self) -> u64 {
+        self.name
+    }
+
+    /// Its payload comes again.
+    pub fn begin_again(&mut self) {
+        (self.got, self.cut) = (self.header, false);
     }
 
     /// Bytes of payload that have come.

@@ -50,13 +50,22 @@ struct Receiver {
     placed: usize,
     /// Its operations are over.
     over: bool,
+    /// Messages that were claimed: each gets its number as its name, where they are.
+    claims: Option<u64>,
 }
 
 impl Receiver {
     fn new() -> Receiver {
         let mut inn = Inbound::new(1024, LARGEST);
         inn.place_from(PLACED_FROM);
-        Receiver { inn, memory: vec![0xee; LARGEST + 64], got: Vec::new(), placed: 0, over: false }
+        Receiver {
+            inn,
+            memory: vec![0xee; LARGEST + 64],
+            got: Vec::new(),
+            placed: 0,
+            over: false,
+            claims: None,
+        }
     }
 
     fn place(&mut self) -> Option<PayloadPlace> {
@@ -90,8 +99,9 @@ impl Receiver {
             } else if let Some(header) = self.inn.asks_for_place()
                 && let Some(place) = place
             {
+                self.claims = self.claims.map(|claims| claims + 1);
                 // SAFETY: as above.
-                unsafe { self.inn.place(&header, place) };
+                unsafe { self.inn.place(&header, place, self.claims.unwrap_or(0)) };
             }
             let mut most = cut().max(1);
             let mut read = |first: &mut [u8], second: &mut [u8]| {
@@ -196,6 +206,41 @@ proptest! {
             prop_assert_eq!(receiver.inn.reached(), room(10) as u64, "the frame comes again whole");
             prop_assert_eq!(receiver.take(&rest_of(&wire, &receiver.inn), || step), Ok(()));
         }
+        for (i, len) in [10, 40_000, 77].into_iter().enumerate() {
+            prop_assert!(receiver.got[i] == message(i, len), "message {} of {} bytes", i, len);
+        }
+    }
+
+    /// A message that was claimed is placed, and claimed once, though bytes of it are swallowed and its connection breaks.
+    #[test]
+    fn a_claimed_message_comes_once(
+        breaks in prop::collection::vec((0..40_000usize, 0..3000usize, any::<bool>()), 1..6), step in 500..70_000usize,
+    ) {
+        let wire = stream(&[10, 40_000, 77], false);
+        let mut receiver = Receiver::new();
+        receiver.claims = Some(0);
+        prop_assert_eq!(receiver.take(&wire[..room(10) + HEADER + 700], || 200), Ok(()));
+        prop_assert_eq!(receiver.inn.name_of_front(), 1);
+        for (len, gone, damaged) in breaks {
+            receiver.inn.forget();
+            prop_assert!(receiver.inn.is_resuming());
+            let rest = rest_of(&wire, &receiver.inn);
+            // The Resumption stays, and the end of the message does not come.
+            let at = HEADER + len.min((rest.len() - HEADER).saturating_sub(room(77) + 5000));
+            let end = (at + gone + 1000).min(rest.len() - room(77) - 8).max(at);
+            let bad = [&rest[..at], &rest[(at + gone).min(end)..end]].concat();
+            if receiver.take(&bad, || step).is_err() || damaged {
+                receiver.inn.distrust();
+            }
+            prop_assert_eq!(receiver.inn.name_of_front(), 1);
+        }
+        receiver.inn.forget();
+        if receiver.take(&rest_of(&wire, &receiver.inn), || step).is_err() {
+            receiver.inn.distrust();
+            receiver.inn.forget();
+            prop_assert_eq!(receiver.take(&rest_of(&wire, &receiver.inn), || step), Ok(()));
+        }
+        prop_assert_eq!((receiver.claims, receiver.placed), (Some(1), 1));
         for (i, len) in [10, 40_000, 77].into_iter().enumerate() {
             prop_assert!(receiver.got[i] == message(i, len), "message {} of {} bytes", i, len);
         }

@@ -13,7 +13,7 @@ use crate::sys::{self, Got, no_events, send_all};
 use crate::turn::InTurn;
 use core::mem::replace;
 use core::sync::atomic::Ordering;
-use oxmpi_btl::Arrival;
+use oxmpi_btl::{Arrival, Placer};
 use std::io;
 use std::time::Instant;
 
@@ -170,10 +170,10 @@ impl Tcp {
                 Ok(got) if got.over => {
                     return (handled, Some(End::Broken("the peer's side was closed".into())));
                 }
-                Ok(Read { bytes: 0, .. }) if s.broken => {
+                Ok(Intake { bytes: 0, .. }) if s.broken => {
                     return (handled, Some(End::Broken("it takes nothing any more".into())));
                 }
-                Ok(Read { bytes: 0, .. }) => break,
+                Ok(Intake { bytes: 0, .. }) => break,
                 Ok(got) if got.bytes < got.room => {
                     // All there was; what comes meanwhile the poller tells.
                     match self.take_frames(at, slot, &mut handled) {
@@ -203,18 +203,23 @@ impl Tcp {
         let again = s.inn.is_placing();
         let header = if again { s.inn.placed_header() } else { s.inn.asks_for_place() };
         let Some(header) = header else { return };
+        let name = s.inn.name_of_front();
         let (proc, lent) = (s.core.proc, s.inn.lend_beginning());
-        let start = Arrival { proc, tag: header.tag, bytes: lent.message().into(), link: 0 };
+        let start = Arrival { proc, tag: header.tag, bytes: lent.message().into(), link: name };
         let placer = self.placers.of(header.tag);
-        let place = placer.and_then(|placer| at.place_of(&placer, &start, header.len.into()));
+        let ask = |placer: &Placer| match at.place_of(placer, &start, header.len.into()) {
+            None if !again && header.sum.is_none() => at.claim(placer, &start, header.len.into()),
+            place => place.map(|place| (place, 0)),
+        };
+        let found = placer.as_ref().and_then(ask);
         let inn = &mut at.context().streams[slot].inn;
         inn.take_back(lent);
         if again {
             // SAFETY: the layer has just named the place, and is not called again before it is written.
-            unsafe { inn.place_again(place) };
-        } else if let Some(place) = place {
+            unsafe { inn.place_again(found.map(|(place, _)| place)) };
+        } else if let Some((place, name)) = found {
             // SAFETY: as above.
-            unsafe { inn.place(&header, place) };
+            unsafe { inn.place(&header, place, name) };
         }
     }
 
@@ -282,8 +287,9 @@ impl Tcp {
             s.requests -= 1;
         }
         let placed = s.inn.is_placing().then(|| s.inn.place_of_front());
+        let name = s.inn.name_of_front();
         let (proc, lent) = (s.core.proc, s.inn.lend(header));
-        let message = Arrival { proc, tag: header.tag, bytes: lent.message().into(), link: 0 };
+        let message = Arrival { proc, tag: header.tag, bytes: lent.message().into(), link: name };
         let stops = match placed {
             None => at.hand_up(&self.host, slot, message),
             Some(place) => self
@@ -417,7 +423,7 @@ impl Tcp {
 }
 
 /// Bytes that came by one call of the system.
-struct Read {
+struct Intake {
     bytes: usize,
     /// As many would have been taken.
     room: usize,
@@ -429,7 +435,7 @@ struct Read {
 ///
 /// # Safety
 /// The place of the message at the front, if it has one, is good.
-unsafe fn read_on(s: &mut Stream) -> Option<io::Result<Read>> {
+unsafe fn read_on(s: &mut Stream) -> Option<io::Result<Intake>> {
     let Link::Up(fd) = &s.link else { return None };
     let (mut room, mut over) = (0, false);
     let mut read = |first: &mut [u8], second: &mut [u8]| {
@@ -444,7 +450,7 @@ unsafe fn read_on(s: &mut Stream) -> Option<io::Result<Read>> {
         (_, true) => unsafe { s.inn.fill_place(read) },
         _ => s.inn.fill(|into| read(&mut [], into)),
     };
-    Some(got.map(|bytes| Read { bytes, room, over }))
+    Some(got.map(|bytes| Intake { bytes, room, over }))
 }
 
 fn objection(s: &Stream, a: &Admission) -> Refusal {

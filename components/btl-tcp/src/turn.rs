@@ -15,6 +15,10 @@ pub(crate) trait InTurn {
     fn place_of(&mut self, _placer: &Placer, _start: &Arrival<'_>, _len: u64) -> Option<PayloadPlace> {
         None
     }
+    /// Has the layer take such a message, which has no place before: its place and its name.
+    fn claim(&mut self, _placer: &Placer, _start: &Arrival<'_>, _len: u64) -> Option<(PayloadPlace, u64)> {
+        None
+    }
     /// Takes such a message, which lies there now, or has gone nowhere. True: the batch should end behind it.
     fn hand_up_placed(
         &mut self,
@@ -39,6 +43,9 @@ impl InTurn for Entered<'_, Context> {
     }
     fn place_of(&mut self, placer: &Placer, start: &Arrival<'_>, len: u64) -> Option<PayloadPlace> {
         Entered::place_of(self, placer, start, len)
+    }
+    fn claim(&mut self, placer: &Placer, start: &Arrival<'_>, len: u64) -> Option<(PayloadPlace, u64)> {
+        Entered::claim(self, placer, start, len)
     }
     fn hand_up_placed(
         &mut self,

@@ -110,7 +110,7 @@ fn send(rank: &Rank, to: usize, ctx: u32, msg: Msg, all: &mut Vec<Box<Kept>>) ->
     status
 }
 
-/// What is said of a connection that goes on inside of a message.
+/// A transport says so of a connection that goes on there.
 const RESUMED: &str = "goes on inside of a message";
 
 fn placed_by(h: &Harness) -> u64 {

@@ -1,6 +1,6 @@
 //! Opening, and the module of an instance, which makes windows.
 
-use crate::params::{AGGREGATION, Settings};
+use crate::params::{AGGREGATION, PRIORITY, Settings};
 use crate::state::Common;
 use crate::window::Pt2ptWindow;
 use core::sync::atomic::AtomicU32;
@@ -10,6 +10,10 @@ use oxmpi_osc_support::RequestPool;
 use std::sync::{Arc, Mutex};
 
 pub struct Pt2ptComponent;
+
+/// The reason for which a window is served, and how its ranks are reached (counted by `Osc::paths`).
+const WAY: &str = "a window is served by the component of the highest priority that reaches all its ranks; this one reaches each by messages, over any transport, \
+                   which osc_win_ranks_by_messages of MPI_T counts for a window";
 
 impl Component for Pt2ptComponent {
     type Module = OscModule;
@@ -29,6 +33,7 @@ impl Component for Pt2ptComponent {
     }
 
     fn resolve(_: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
+        answers.as_set(PRIORITY, WAY);
         let settings = Settings::of(params);
         let batch = settings.batch(settings.message);
         if settings.aggregation == 0 {

@@ -5,6 +5,8 @@ use oxmpi_mca::{ParamDecl, ParamKind, Params};
 use oxmpi_osc_support::wire::RUN;
 
 /// Place in [`PARAMS`].
+pub const PRIORITY: usize = 0;
+/// Place in [`PARAMS`].
 pub const AGGREGATION: usize = 1;
 
 /// Full names are `osc_pt2pt_<name>`.

@@ -1,7 +1,7 @@
 //! Opening, and which windows are served.
 
 use crate::local::Pools;
-use crate::params::{ACCUMULATE_GRANULARITY, Settings};
+use crate::params::{ACCUMULATE_GRANULARITY, PRIORITY, Settings};
 use crate::peer::is_fit;
 use crate::rdma::Rdma;
 use crate::registrar::spokesmen;
@@ -13,6 +13,12 @@ use oxmpi_osc_support::{Comm, RequestPool};
 use std::sync::Arc;
 
 pub struct RdmaComponent;
+
+/// The reason for which a window is served, and how each of its ranks is reached ([`Way`](crate::peer), counted by `Osc::paths`).
+const WAYS: &str = "a window is served by the component of the highest priority that reaches all its ranks; this one reaches a rank, at the first operation on it, by the \
+                    first that is there: by load and store where its memory is mapped (ranks of one node); by the transport's own get, put and atomics; by requests that \
+                    the target's process carries out, where the transport lacks these or its atomics are not those of processors; osc_win_ranks_mapped, \
+                    osc_win_ranks_by_transport and osc_win_ranks_by_requests of MPI_T count them for a window";
 
 impl Component for RdmaComponent {
     type Module = OscModule;
@@ -32,6 +38,7 @@ impl Component for RdmaComponent {
     }
 
     fn resolve(_: &Process<'_>, params: Params<'_>, answers: &mut Answers<'_>) -> Result<(), Refused> {
+        answers.as_set(PRIORITY, WAYS);
         if Settings::of(params).granularity == 0 {
             let because = "0: each element by an atomic of its own in windows whose memory is mapped by all ranks, or reached by lists of \
                            atomics between nodes; in others under the target's lock, which few elements share; the info key \

@@ -7,6 +7,8 @@ const MODES: &[StrRef] = &[StrRef::new("two_level"), StrRef::new("on_demand")];
 /// The largest `osc_rdma_max_attach`.
 pub const MOST_REGIONS: u32 = 1 << 16;
 /// Place in [`PARAMS`].
+pub const PRIORITY: usize = 0;
+/// Place in [`PARAMS`].
 pub const ACCUMULATE_GRANULARITY: usize = 3;
 /// Place in [`PARAMS`].
 pub const AGGREGATION_LIMIT: usize = 4;

@@ -7,8 +7,8 @@ use crate::requests::request::Request;
 use crate::requests::thread_state::thread_state_at;
 use oxmpi_mca::{CriGuard, Entry, MsgStatus, RequestHeader, Status};
 use oxmpi_pml::{
-    Admission, Arrived, Begun, Care, Counts, Described, Given, Incoming, Next, Outgoing, Part, Placed, Pml,
-    Words,
+    Admission, Arrived, Begun, Care, Claimed, Counts, Described, Given, Incoming, Next, Outgoing, Part,
+    Placed, Pml, Words,
 };
 use std::sync::Arc;
 
@@ -120,6 +120,9 @@ impl Pml for Ob1 {
     }
     fn place_of(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>, len: u64) -> Option<Placed> {
         self.transfers().place_of(held, arrived, len)
+    }
+    fn claim(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>, len: u64) -> Option<Claimed> {
+        self.receiver().claim(held, arrived, len)
     }
     fn arrive_placed(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>, len: u64, there: bool) -> Next {
         if !self.peers().is_closed(arrived.proc()) {

@@ -49,6 +49,7 @@ fn setups() -> Vec<Setup> {
         several,
         Setup { cris: 3, threaded: true, ..rdma },
         Setup { places: true, ..copies },
+        Setup { places: true, claims: true, ..copies },
         Setup { keeps: true, places: true, ..copies },
         Setup { keeps: true, room: 2, ..copies },
     ]

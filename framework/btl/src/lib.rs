@@ -62,6 +62,6 @@ pub use author::{
 };
 pub use loss::Loss;
 pub use oxmpi_mca::{WaitFd, WaitSet, WaitWord};
-pub use placing::{PlaceBy, PlaceDesc, PlaceOf, PlacedAll};
+pub use placing::{ClaimOf, PlaceBy, PlaceDesc, PlaceOf, PlacedAll};
 pub use services::{AskDesc, BtlServices, LIST_ASK, Listener, Reach, Registration, SERVICE_CTX};
 pub use table::*;

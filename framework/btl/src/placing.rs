@@ -2,6 +2,8 @@
 //!
 //! The layer that takes messages of a tag hands its two functions to a transport ([`BtlTable::place_by`](crate::BtlTable::place_by)). The transport has the beginning of a long message
 //! when it asks; a layer that finds a place by it names the address, and any other answer has the message delivered whole as ever.
+//!
+//! The place of some messages is known only once they have met their receive, which is a step that cannot be taken back: these are *claimed*, and go by the name that they get then.
 
 use core::ffi::c_void;
 use oxmpi_mca::RecvDesc;
@@ -29,6 +31,13 @@ pub type PlaceOf = unsafe extern "C" fn(ctx: *mut c_void, desc: *mut PlaceDesc) 
 /// and returns one of [`receive`](oxmpi_mca::host::receive).
 pub type PlacedAll = unsafe extern "C" fn(ctx: *mut c_void, desc: *const PlaceDesc) -> u32;
 
+/// Takes a message that has no place by [`PlaceOf`], if it meets an operation in whose memory its payload belongs: 1, the message is the layer's, and `header`, `place` and
+/// `message.link`, its name, which is not 0, are set; 0: nothing has happened. Runs as [`PlaceOf`] does. To be asked for a message in its
+/// turn among those of its link, and only where its first `there` bytes are sure to be as they were sent; behind 1 not again. The transport asks
+/// [`PlaceOf`] with that name in `message.link` then, as it asks for any place, and calls [`PlacedAll`] with it once all has come, also where a connection broke and was made
+/// again meanwhile; it does not call that for a message of a process that has failed.
+pub type ClaimOf = unsafe extern "C" fn(ctx: *mut c_void, desc: *mut PlaceDesc) -> u32;
+
 /// Functions of the layer that takes messages of a tag.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -41,11 +50,14 @@ pub struct PlaceBy {
     pub place_of: PlaceOf,
     /// Takes a message whose payload lies there.
     pub placed: PlacedAll,
-    /// First argument of both.
+    /// First argument of all.
     pub ctx: *mut c_void,
+    // --- 3.3 ---
+    /// Takes a message that has no place before it has met its receive; none where the layer takes no message so. Behind the end of an earlier version's struct, which `size` tells.
+    pub claim: Option<ClaimOf>,
 }
 
 const _: () = {
     assert!(core::mem::size_of::<PlaceDesc>() == 64);
-    assert!(core::mem::size_of::<PlaceBy>() == 32);
+    assert!(core::mem::size_of::<PlaceBy>() == 40);
 };

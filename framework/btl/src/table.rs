@@ -6,7 +6,7 @@ use core::ffi::c_void;
 use oxmpi_mca::{MemKind, SliceRef, Status, Version, WaitSet};
 
 /// Version of this contract: minors append slots, a major may do anything.
-pub const VERSION: Version = Version { major: 3, minor: 2, patch: 0 };
+pub const VERSION: Version = Version { major: 3, minor: 3, patch: 0 };
 /// Version of [`BtlTable`]'s layout.
 pub const TABLE_VERSION: u32 = 2;
 /// The framework's name, as descriptors and file names have it.

@@ -66,7 +66,7 @@ pub struct RecvDesc {
     pub ctx: u32,
     /// The receiving BTL module's `state`.
     pub module: *mut c_void,
-    /// Name of the request for `service_reply`, where `ctx` is the service context; it means nothing elsewhere.
+    /// Name of the request for `service_reply`, where `ctx` is the service context; name of a message that was claimed (`ClaimOf` of btl), or 0, where that is asked for or placed; it means nothing elsewhere.
     pub link: u64,
 }
 

@@ -21,8 +21,8 @@ pub mod simple;
 mod table;
 
 pub use author::{
-    Admission, Arrived, Begun, Care, Described, Given, Incoming, Next, Outgoing, Part, Placed, Pml, module,
-    operations,
+    Admission, Arrived, Begun, Care, Claimed, Described, Given, Incoming, Next, Outgoing, Part, Placed, Pml,
+    module, operations,
 };
 pub use polling::{ContextWords, Polled, Polling, Words, work};
 pub use table::*;

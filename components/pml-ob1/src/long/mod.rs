@@ -1,5 +1,6 @@
 //! Long messages: what follows from their match, by get, put, fragments, and in pieces.
 
+pub mod claims;
 pub mod parts;
 pub mod placed;
 pub mod rdma;

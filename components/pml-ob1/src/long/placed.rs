@@ -2,7 +2,7 @@
 //!
 //! A fragment says by its header where it belongs, so the place of its bytes is known before they come: where the receive's data is in one piece, it is an
 //! address in the user's buffer. The transport asks again in each turn, and the id of a receive that has ended finds nothing, so
-//! nothing is written behind the end. Every other message has no place, and is delivered as ever.
+//! nothing is written behind the end. Of other messages those have a place that were claimed (`claims.rs`); all else is delivered as ever.
 
 use crate::long::transfers::Transfers;
 use crate::wire::{FRAG_BYTES, Reader, kind, kind_of};
@@ -30,6 +30,9 @@ impl Fragment {
 impl Transfers {
     /// Says where the payload of a message of `len` bytes belongs, of which the first bytes have come. `None`: nowhere, or the receive is over.
     pub fn place_of(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>, len: u64) -> Option<Placed> {
+        if arrived.name() != 0 {
+            return self.place_of_claimed(held, arrived.proc(), arrived.name());
+        }
         let Fragment { id, offset, len } = Fragment::read(arrived.bytes(), len)?;
         let req = self.instance().own(held).ids().get(id)?;
         let bytes = (offset, len);
@@ -41,9 +44,12 @@ impl Transfers {
         fits.then(|| Placed { header: FRAG_BYTES as u64, at: req.buf().wrapping_add(offset as usize) })
     }
 
-    /// Counts a fragment whose bytes the transport has written. `there` is false where they have gone nowhere, since their receive was over.
+    /// Counts a fragment, or goes on with a claimed message, whose bytes the transport has written. `there` is false where they have gone nowhere, since their receive was over.
     pub fn on_placed(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>, len: u64, there: bool) {
         let proc = arrived.proc();
+        if arrived.name() != 0 {
+            return self.on_claimed(held, proc, arrived.name(), there);
+        }
         let Some(Fragment { id, offset, len }) = Fragment::read(arrived.bytes(), len) else { return };
         if there {
             self.take_fragment(held, id, proc, (offset, len), |_| {});

@@ -284,10 +284,9 @@ impl Transfers {
         proc: u32,
         (offset, len): (u64, u64),
     ) -> bool {
-        let fits = self.awaits_fragment(req, proc, req.done(), len)
-            && offset > req.done()
-            && offset < req.wanted()
-            && len <= req.wanted() - offset;
+        let waits = self.awaits_fragment(req, proc, req.done(), len)
+            || req.state() == State::Claimed && req.proc() == proc && len > 0;
+        let fits = waits && offset > req.done() && offset < req.wanted() && len <= req.wanted() - offset;
         // Over one transport they come in order.
         fits && self.peers().peer(proc, held.entry()).is_ok_and(|peer| peer.has_stripes())
     }

@@ -33,6 +33,17 @@ impl Transfers {
     /// Asks the sender to send bytes from `offset` as fragments.
     pub fn ask_for_copies(&self, held: &mut CriGuard<'_>, peer: &Peer, req: &'static Request, offset: u64) {
         req.await_fragments(offset);
+        self.ask_for_fragments(held, peer, req, offset);
+    }
+
+    /// Asks the sender of a receive's message to send bytes from `offset` as fragments.
+    pub fn ask_for_fragments(
+        &self,
+        held: &mut CriGuard<'_>,
+        peer: &Peer,
+        req: &'static Request,
+        offset: u64,
+    ) {
         let id = self.requests().id_of(held, req);
         let flags = if !peer.flow(held).is_readable() { flag::REFUSED } else { 0 };
         self.peers().control(held, peer, ack(flags, req.remote_id(), id, offset, req.wanted()));

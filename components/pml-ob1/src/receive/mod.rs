@@ -1,6 +1,7 @@
 //! The receiving side: shards of a communicator, messages that arrive, and receives that are posted.
 
 pub mod arrive;
+pub mod claimed;
 pub mod communicators;
 pub mod content;
 pub mod counts;

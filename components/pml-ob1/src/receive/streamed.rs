@@ -13,9 +13,10 @@
 use crate::communicators::index::Found;
 use crate::peers::peer::Peer;
 use crate::peers::streamed::{Streamed, StreamedPart};
-use crate::receive::incoming::Incoming;
+use crate::receive::incoming::{Envelope, Incoming};
 use crate::receive::meet::set_status;
 use crate::receive::receiver::Receiver;
+use crate::requests::completer::Completer;
 use crate::state::hand::Hand;
 use crate::wire::{self, Reader, flag, kind};
 use oxmpi_mca::CriGuard;
@@ -71,6 +72,31 @@ impl Receiver {
         r: Reader<'_>,
         len: u64,
     ) -> Option<()> {
+        let (completer, about, header) = self.meet_beginning(held, peer, head, r, len)?;
+        let room = completer.total();
+        set_status(&completer, about.key, about.msg_len, room);
+        completer.be_receiving();
+        let req = completer.park(held.ctx());
+        let goes_on = about.kind == kind::RNDV && about.len < room.min(about.msg_len);
+        let part = if goes_on { StreamedPart::First } else { StreamedPart::Whole(about) };
+        let streamed = Streamed { req, header, at: 0, room: room.min(about.len), part };
+        peer.flow(held).begin_streamed(streamed);
+        if goes_on {
+            self.transfers().ask_for_rest(held, req, &Incoming::without_payload(about), false);
+        }
+        Some(())
+    }
+
+    /// Takes the posted receive out of its shard that a MATCH or RNDV message of `len` bytes meets, of which the first part has come: the receive, the message, and how long
+    /// its header is. `None`: it is to be handled when all of it is there, and nothing happened.
+    pub(super) fn meet_beginning(
+        &self,
+        held: &mut CriGuard<'_>,
+        peer: &Peer,
+        head: u64,
+        r: Reader<'_>,
+        len: u64,
+    ) -> Option<(Completer, Envelope, u64)> {
         let flags = wire::flags_of(head);
         let stamped = held.is_among() && flags == flag::STAMPED;
         if !stamped && flags & !flag::SYNC != 0 {
@@ -87,8 +113,7 @@ impl Receiver {
             // See `arrive`.
             return None;
         }
-        let (comms, mut held) = self.comms.beside(held);
-        let held = &mut *held;
+        let (comms, held) = self.comms.beside(held);
         let Found::Comm(comm) = comms.find(head) else { return None };
         let unknown = !comm.has_source(wire::source_of(inc.key));
         if unknown || inc.what_is_wrong(flags).is_some() {
@@ -99,20 +124,7 @@ impl Receiver {
             return None;
         }
         let completer = shard.meet(inc.arrival(comm.index()), held.entry())?;
-        drop(shard);
-        let about = inc.about;
-        let room = completer.total();
-        set_status(&completer, about.key, about.msg_len, room);
-        completer.be_receiving();
-        let req = completer.park(held.ctx());
-        let goes_on = about.kind == kind::RNDV && about.len < room.min(about.msg_len);
-        let part = if goes_on { StreamedPart::First } else { StreamedPart::Whole(about) };
-        let streamed = Streamed { req, header, at: 0, room: room.min(about.len), part };
-        peer.flow(held).begin_streamed(streamed);
-        if goes_on {
-            self.transfers().ask_for_rest(held, req, &Incoming::without_payload(about), false);
-        }
-        Some(())
+        Some((completer, inc.about, header))
     }
 
     /// Stores the bytes from `from` to the end of `there` of the message that comes from a peer, `len` bytes with its

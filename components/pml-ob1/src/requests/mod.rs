@@ -1,5 +1,6 @@
 //! Requests: their states, where free ones are, the ids by which peers quote them, and how they end.
 
+pub mod claim;
 pub mod completer;
 pub mod copy;
 pub mod free_list;

@@ -56,6 +56,7 @@ pub enum State {
     WaitPut,
     Streaming,
     Asking,
+    Claimed,
     Receiving,
     Offering,
     Exposed,

@@ -194,7 +194,12 @@ impl Request {
         self.state.set(State::Receiving);
         self.id.set(0);
     }
-    /// A receive is met by a message that comes in parts, or expects fragments in place of puts.
+    /// A receive is met by a message that its transport reads to its place; it has no id yet.
+    pub fn be_claimed(&self) {
+        self.state.set(State::Claimed);
+        self.id.set(0);
+    }
+    /// A receive is met by a message that comes in parts, has the first part of one that was claimed, or expects fragments in place of puts.
     pub fn be_receiving(&self) {
         self.state.set(State::Receiving);
     }

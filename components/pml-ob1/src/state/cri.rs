@@ -5,6 +5,7 @@ use crate::peers::stripes::FragmentsAhead;
 use crate::receive::orphan::Orphan;
 use crate::receive::shard::ShardData;
 use crate::receive::shards::Spot;
+use crate::requests::claim::Claim;
 use crate::requests::ids::IdTable;
 use crate::requests::memory::Retired;
 use crate::requests::request::Request;
@@ -57,6 +58,8 @@ pub struct CriData {
     retired: Retired,
     /// Fragments that came ahead of their turn (`stripes.rs`).
     ahead: FragmentsAhead,
+    /// Messages that the transport reads to their place (`long/claims.rs`).
+    claims: Vec<Claim>,
 }
 
 /// A CRI that a thread's receives were led to, for the next ones: its words are found without a look at its number.
@@ -172,6 +175,21 @@ impl CriData {
     /// Gives the ids of requests that ended with their communicator.
     pub fn retired(&mut self) -> &mut Retired {
         &mut self.retired
+    }
+    /// Gives the claimed messages that have not come whole.
+    pub fn claims(&mut self) -> &mut [Claim] {
+        &mut self.claims
+    }
+    /// Adds a claimed message; those go whose receive is over, and which never come whole perhaps.
+    pub fn add_claim(&mut self, claim: Claim) {
+        let ids = &self.ids;
+        self.claims.retain(|claim| ids.get(claim.id()).is_some());
+        self.claims.push(claim);
+    }
+    /// Takes the claimed message out whose receive has that id. `None`: there is none.
+    pub fn take_claim(&mut self, id: u64) -> Option<Claim> {
+        let at = self.claims.iter().position(|claim| claim.id() == id)?;
+        Some(self.claims.swap_remove(at))
     }
     /// Gives the fragments that came ahead of their turn.
     pub fn ahead(&mut self) -> &mut FragmentsAhead {

@@ -78,6 +78,8 @@ pub struct Setup {
     pub parts: bool,
     /// Long messages are brought to their place.
     pub places: bool,
+    /// Those are claimed that have no place.
+    pub claims: bool,
     /// Payload of long messages is kept where it lies until they are received.
     pub keeps: bool,
     /// There is a second transport, which has one context and reaches nobody.
@@ -118,6 +120,7 @@ impl Default for Setup {
             fork_turns: 8,
             parts: true,
             places: false,
+            claims: false,
             keeps: false,
             narrow: false,
             twin: false,
@@ -135,6 +138,7 @@ pub struct Queues {
     /// Messages that are on their way to their place, by that of their queue; how many got there, and how many went nowhere.
     pub coming: HashMap<(usize, usize), Coming>,
     pub placed: u64,
+    pub claimed: u64,
     /// Messages whose payload is kept, by where they come from; how many were, and how many ended.
     pub flying: HashMap<usize, VecDeque<Flying>>,
     pub kept: u64,

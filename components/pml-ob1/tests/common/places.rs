@@ -13,6 +13,8 @@ pub struct Coming {
     header: u64,
     written: u64,
     gone: bool,
+    /// The name by which it was claimed, or 0.
+    name: u64,
 }
 
 /// Shorter messages have no place.
@@ -50,12 +52,22 @@ pub fn place(me: &Proc, queue: usize, message: &RecvDesc) -> Placing {
     let mut start = unsafe { core::slice::from_raw_parts(message.data, THERE as usize) }.to_vec();
     let whole = RecvDesc { data: start.as_mut_ptr(), ..*message };
     let mut desc = PlaceDesc { message: whole, there: THERE, header: 0, place: null_mut() };
-    // SAFETY: the caller of the verb holds the context; so many bytes are there.
-    let placed = unsafe { (by.place_of)(by.ctx, &mut desc) } != 0;
     let known = me.net().queues.lock().coming.get(&key).copied();
+    desc.message.link = known.map_or(0, |coming| coming.name);
+    // SAFETY: the caller of the verb holds the context; so many bytes are there.
+    let mut placed = unsafe { (by.place_of)(by.ctx, &mut desc) } != 0;
+    if known.is_none()
+        && !placed
+        && me.net().setup.claims
+        && let Some(claim) = by.claim
+    {
+        // SAFETY: as above.
+        placed = unsafe { claim(by.ctx, &mut desc) } != 0;
+        me.net().queues.lock().claimed += u64::from(placed);
+    }
     let mut coming = match known {
         None if !placed => return Placing::Never,
-        None => Coming { header: desc.header, written: 0, gone: false },
+        None => Coming { header: desc.header, written: 0, gone: false, name: desc.message.link },
         Some(coming) => coming,
     };
     coming.gone |= !placed;

@@ -286,7 +286,9 @@ pub(crate) extern "C" fn receive(ctx: *mut c_void, msg: *const RecvDesc) -> u32 
     if msg.proc >= host.desk.job.job_size && !held(&host.guests).contains(&msg.proc) {
         host.violation(format!("a message came from process {}, which is none", msg.proc));
     }
-    host.places.forget(msg.proc, msg.ctx);
+    if !host.places.forget(msg.proc, msg.ctx) {
+        host.violation("a message came whole in place of one that was claimed".into());
+    }
     let bytes = match msg.len {
         0 => Vec::new(),
         // SAFETY: valid during the callback.

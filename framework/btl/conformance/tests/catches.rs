@@ -207,15 +207,25 @@ impl Memory {
     fn place(&self, at: &mut At<'_>, tag: u8, proc: u32, data: &[u8]) -> bool {
         let Some(placer) = self.placers.lock().unwrap().get(&tag).copied() else { return false };
         let (len, half) = (data.len() as u64, data.len() / 2);
-        let start = || Arrival { proc, tag, bytes: data[..128].into(), link: 0 };
-        let Some(place) = at.place_of(&placer, &start(), len) else { return false };
+        let start = |link| Arrival { proc, tag, bytes: data[..128].into(), link };
+        let (mut place, mut name) = (at.place_of(&placer, &start(0), len), 0);
+        let claims = if self.has("claims a message twice") { 2 } else { 1 };
+        for _ in 0..if place.is_none() { claims } else { 0 } {
+            let Some((found, link)) = at.claim(&placer, &start(0), len) else { return false };
+            (place, name) = (Some(found), link);
+        }
+        let Some(place) = place else { return false };
+        if name != 0 && self.has("delivers what was claimed") {
+            return false;
+        }
+        let name = if self.has("forgets the name of a message") { 0 } else { name };
         let header = place.header as usize;
         // SAFETY: the place was just named, and takes all that is behind the header.
         let write = |from: usize, to: usize| unsafe {
             core::ptr::copy_nonoverlapping(data[from..].as_ptr(), place.at.add(from - header), to - from)
         };
         write(header, half);
-        let again = at.place_of(&placer, &start(), len);
+        let again = at.place_of(&placer, &start(name), len);
         if again.is_some() || self.has("writes where a place was") {
             write(half, if self.has("places too little") { data.len() - 1 } else { data.len() });
         }
@@ -223,7 +233,7 @@ impl Memory {
             // SAFETY: the suite leaves a margin; that it is written is the fault.
             unsafe { place.at.add(data.len() - header).write(1) };
         }
-        at.deliver_placed(&placer, &start(), len, again);
+        at.deliver_placed(&placer, &start(name), len, again);
         if self.has("delivers what it has placed") {
             at.deliver(&self.host, Arrival { proc, tag, bytes: data.into(), link: 0 });
         }

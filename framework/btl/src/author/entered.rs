@@ -90,6 +90,17 @@ impl<'a, C> Entered<'a, C> {
         placed.then_some(PayloadPlace { header: desc.header.min(desc.there), at: desc.place })
     }
 
+    /// Has the layer take a message of `len` bytes that has no place before it meets its receive: its place, and the name that is the `link` of its [`Arrival`] from then on, in
+    /// [`Entered::place_of`] and [`Entered::deliver_placed`]. `None`: it is to be delivered whole. [`ClaimOf`](crate::ClaimOf) says when it may be asked.
+    pub fn claim(&mut self, placer: &Placer, start: &Arrival<'_>, len: u64) -> Option<(PayloadPlace, u64)> {
+        let claim = placer.by().claim?;
+        let mut desc = self.describe_placed(start, len, core::ptr::null_mut());
+        // SAFETY: as in `place_of`.
+        let taken = unsafe { claim(placer.by().ctx, &mut desc) } != 0;
+        let place = PayloadPlace { header: desc.header.min(desc.there), at: desc.place };
+        taken.then_some((place, desc.message.link))
+    }
+
     /// Hands up a message of `len` bytes whose payload lies at `place`, or has gone nowhere; `start` has its first bytes.
     pub fn deliver_placed(
         &mut self,
@@ -157,7 +168,7 @@ pub struct Arrival<'a> {
     pub tag: u8,
     /// Header and payload.
     pub bytes: Bytes<'a>,
-    /// Of a request on a service link: the name by which the reply knows it. 0 elsewhere.
+    /// Of a request on a service link: the name by which the reply knows it. Of a message that was [claimed](Entered::claim): its name. 0 elsewhere.
     pub link: u64,
 }
 

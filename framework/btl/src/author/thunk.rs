@@ -293,8 +293,11 @@ pub(super) unsafe extern "C" fn partner<T: BtlPartner>(s: State, ep: *mut Endpoi
     BtlPartner::partner(device!(T, s), peer!(T, ep))
 }
 pub(super) unsafe extern "C" fn place_by<T: BtlPlaces>(s: State, by: *const PlaceBy) -> Status {
-    // SAFETY: the caller's, of this version's size or a later one, for the call; what it names stays until `finalize` (the contract).
-    let (by, placer) = unsafe { (*by, Placer::new(*by)) };
+    // SAFETY: the caller's, of as many bytes as it says, for the call; what it names stays until `finalize` (the contract).
+    let (by, placer) = unsafe {
+        let by = Placer::read(by);
+        (by, Placer::new(by))
+    };
     match u8::try_from(by.tag) {
         Ok(tag) => BtlPlaces::place_by(device!(T, s), tag, placer),
         Err(_) => Status::BAD_PARAM,

@@ -106,6 +106,11 @@ impl<'a> Arrived<'a> {
         self.message.proc
     }
 
+    /// The name of a message that was [claimed](super::Pml::claim), where its place is asked for or its payload lies there; 0: it was not.
+    pub fn name(self) -> u64 {
+        self.message.link
+    }
+
     /// Header and payload.
     #[inline(always)]
     pub fn bytes(self) -> &'a [u8] {

@@ -42,6 +42,15 @@ pub struct Placed {
     pub at: *mut u8,
 }
 
+/// A message that was taken before its payload has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claimed {
+    /// Where its payload belongs.
+    pub place: Placed,
+    /// The name by which the transport knows it from now on, which is not 0: [`Arrived::name`].
+    pub name: u64,
+}
+
 /// A point-to-point layer. All verbs may run concurrently.
 pub trait Pml: Send + Sync + Sized + 'static {
     /// A communicator as one of its local ranks sees it.
@@ -55,7 +64,7 @@ pub trait Pml: Send + Sync + Sized + 'static {
     const MAX_TAG: i32 = i32::MAX;
     /// True where [`Pml::arrive_in_part`] takes messages by partial delivery ([`oxmpi_btl::BtlAttrs::PARTIAL_DELIVERY`]).
     const TAKES_PARTS: bool = false;
-    /// True where [`Pml::place_of`] says where payload belongs ([`oxmpi_btl::BtlTable::place_by`]).
+    /// True where [`Pml::place_of`] and [`Pml::claim`] say where payload belongs ([`oxmpi_btl::BtlTable::place_by`]).
     const PLACES: bool = false;
 
     /// Takes the transports, before any other verb. `care` says when locks are taken, and can be told to have them taken in any case. Answers the words
@@ -146,6 +155,12 @@ pub trait Pml: Send + Sync + Sized + 'static {
     /// Says where the payload of a message of `len` bytes belongs, of which `arrived` has the first ones, its header among them; `None`: nowhere. Changes
     /// nothing. See [`oxmpi_btl::PlaceOf`].
     fn place_of(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>, len: u64) -> Option<Placed> {
+        let _ = (held, arrived, len);
+        None
+    }
+    /// Takes a message of `len` bytes without a place, of which `arrived` has the first ones, if it meets an operation in whose memory its payload belongs; `None`: nothing has
+    /// happened. From then on [`Arrived::name`] names it in [`Pml::place_of`] and [`Pml::arrive_placed`]. See [`oxmpi_btl::ClaimOf`].
+    fn claim(&self, held: &mut CriGuard<'_>, arrived: Arrived<'_>, len: u64) -> Option<Claimed> {
         let _ = (held, arrived, len);
         None
     }

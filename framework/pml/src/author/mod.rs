@@ -22,5 +22,5 @@ mod thunk;
 
 pub use args::{Arrived, Described, Given, Incoming, Outgoing};
 pub use care::{Admission, Care};
-pub use layer::{Begun, Next, Part, Placed, Pml};
+pub use layer::{Begun, Claimed, Next, Part, Placed, Pml};
 pub use module::{module, operations};

@@ -6,7 +6,7 @@
 
 use super::args::{Arrived, Described, Given, Incoming, Outgoing};
 use super::care::Admission;
-use super::layer::{Begun, Next, Part, Placed, Pml};
+use super::layer::{Begun, Claimed, Next, Part, Placed, Pml};
 use super::state::Module;
 use crate::polling::Words;
 use crate::table::*;
@@ -109,6 +109,7 @@ pub(super) extern "C" fn enable<T: Pml>(
                 place_of: place_of::<T>,
                 placed: arrive_placed::<T>,
                 ctx: s,
+                claim: Some(claim::<T>),
             })
         };
     }
@@ -280,6 +281,23 @@ unsafe extern "C" fn place_of<T: Pml>(s: State, desc: *mut PlaceDesc) -> u32 {
         return 0;
     };
     (desc.header, desc.place) = (header, at);
+    1
+}
+/// The transport's question whether the layer takes a message that has begun.
+unsafe extern "C" fn claim<T: Pml>(s: State, desc: *mut PlaceDesc) -> u32 {
+    let module = module!(T, s);
+    // SAFETY: the transport's own, for the call.
+    let desc = unsafe { &mut *desc };
+    let msg = &desc.message;
+    // SAFETY: as in `arrive`.
+    let mut held = unsafe { module.host.inherit(msg.ctx, module.care.is_taken()) };
+    // SAFETY: as in `place_of`.
+    let Some(Claimed { place, name }) =
+        module.pml.claim(&mut held, unsafe { Arrived::new(msg, desc.there) }, msg.len)
+    else {
+        return 0;
+    };
+    (desc.header, desc.place, desc.message.link) = (place.header, place.at, name);
     1
 }
 /// The transport's callback for a message whose payload lies in its place.

@@ -48,6 +48,9 @@ pub const FAULTS: &[(&str, &str)] = &[
     ("places too little", "placed_messages_are_whole"),
     ("writes behind a place", "placed_messages_are_whole"),
     ("delivers what it has placed", "placed_messages_are_whole"),
+    ("claims a message twice", "placed_messages_are_whole"),
+    ("forgets the name of a message", "placed_messages_are_whole"),
+    ("delivers what was claimed", "placed_messages_are_whole"),
     ("writes where a place was", "a_place_that_has_gone_is_left_alone"),
     ("gives a tag away", "a_tag_has_one_place_giver"),
 ];

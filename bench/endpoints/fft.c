@@ -11,7 +11,8 @@
  * thread has an endpoint; thread i sends to the endpoint, of each process in group i, that exchanges with the sender's group. -m:
  * the threads share MPI_COMM_WORLD. Otherwise the first thread exchanges with everybody.
  *
- * Frequencies are compared with those of a direct sum. Prints microseconds for a transform and for its exchange. */
+ * Frequencies are compared with those of a direct sum. Prints microseconds for a transform and for its exchange, and the
+ * bandwidth at which a process sends to the others (MB/s). */
 #include <complex.h>
 #include <math.h>
 #include <mpi.h>
@@ -199,7 +200,9 @@ int main(int argc, char **argv) {
         printf("fft %s: %d processes, %d groups, %d transforms of %ld points, %zu bytes in a message: %.1f us, %.1f in the exchange, results right\n",
                endpoints ? "endpoints" : shared ? "threads" : "master", size, groups, batch, own * size,
                (size_t)part * batch * sizeof(point), most[0] / rounds * 1e6, most[1] / rounds * 1e6);
-        printf("value=%.9g seconds=%.9g transform=%.9g verified=1\n", most[1] / rounds * 1e6, most[0], most[0] / rounds * 1e6);
+        double sent = (double)part * batch * sizeof(point) * (size - 1) * rounds;
+        printf("value=%.9g seconds=%.9g transform=%.9g bandwidth=%.9g verified=1\n", most[1] / rounds * 1e6, most[0], most[0] / rounds * 1e6,
+               sent / most[1] / 1e6);
     }
     for (int i = 0; i < groups && endpoints; i++) MPI_Comm_free(&comms[i]);
     MPI_Free_mem(out), MPI_Free_mem(in);

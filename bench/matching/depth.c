@@ -1,7 +1,7 @@
 /*
  * Search depth of a stencil's halo exchange when the threads of a rank post and send on their own.
  *
- *     ./depth [-r REPEATS] [-t THREADS] [-x SEED]
+ *     ./depth [-r REPEATS] [-t THREADS] [-x SEED] [-p 9pt|27pt|amr]
  *
  * A model, not a measurement: no MPI, no clock, the same figures everywhere. A rank is a square (9
  * points) or a cube (27 points) of threads; every thread at the surface posts a receive for each
@@ -11,7 +11,7 @@
  *   list      in one list of the communicator,
  *   perpeer   in the list of the sending rank,
  * and the lines are the cache lines of keys and masks that fuzzy8 looks at for the same search. `amr` is
- * 512 receives from one rank, whatever the threads. Output: means over all messages and repeats.
+ * 512 receives from one rank, whatever the threads. -p prints that pattern alone. Output: means over all messages and repeats.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -20,6 +20,8 @@
 #include <unistd.h>
 
 static uint64_t state;
+/* The pattern that is asked for; NULL: all. */
+static const char *only;
 
 /* xorshift64*. */
 static uint64_t any(void) {
@@ -65,7 +67,7 @@ static void *need(size_t bytes) {
 }
 
 static void model(const char *name, int threads, const int *from, int n, int repeats) {
-    if (n <= 0) return;
+    if (n <= 0 || (only && strcmp(only, name))) return;
     int *posted = need(sizeof(int) * (size_t)n), *coming = need(sizeof(int) * (size_t)n);
     char *gone = need((size_t)n);
     double list = 0, peer = 0, lines = 0;
@@ -99,16 +101,17 @@ static void model(const char *name, int threads, const int *from, int n, int rep
 int main(int argc, char **argv) {
     int repeats = 10, most = 512, option;
     state = 1;
-    while ((option = getopt(argc, argv, "r:t:x:")) != -1) {
+    while ((option = getopt(argc, argv, "r:t:x:p:")) != -1) {
         switch (option) {
         case 'r': repeats = atoi(optarg); break;
         case 't': most = atoi(optarg); break;
         case 'x': state = strtoull(optarg, NULL, 0); break;
+        case 'p': only = optarg; break;
         default: repeats = 0;
         }
     }
     if (repeats < 1 || most < 1 || most > 100000 || state == 0 || optind != argc) {
-        fputs("usage: depth [-r REPEATS] [-t THREADS] [-x SEED, not 0]\n", stderr);
+        fputs("usage: depth [-r REPEATS] [-t THREADS] [-x SEED, not 0] [-p 9pt|27pt|amr]\n", stderr);
         return 2;
     }
     puts("stencil\tthreads\treceives\tlist\tperpeer\tfuzzy8 lines");

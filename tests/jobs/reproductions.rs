@@ -2,6 +2,7 @@
 
 use oxmpi_bench::case::{Case, Sizes};
 use oxmpi_bench::library::Library;
+use oxmpi_bench::papers::command;
 use oxmpi_bench::results::Report;
 use oxmpi_bench::run::{Effort, Runner};
 use oxmpi_bench::{cases, plot};
@@ -69,6 +70,35 @@ fn every_case_of_the_bench_driver() {
         }
     }
     tables_of_one_sided_operations(folder.path());
+}
+
+/// A page of figures of two papers, in their quick form; a second run finds the cases that were kept.
+#[test]
+fn figures_of_papers_are_on_a_page() {
+    if !mpi().is_ours() {
+        return leave_out("figures_of_papers_are_on_a_page", "papers are measured with our library");
+    }
+    let target = root().join("target");
+    std::fs::create_dir_all(&target).expect("target can be written");
+    let folder = TempDir::new_in(target).expect("target can be written");
+    let figures = ["003-fig2", "002-fig3.15", "000-fig1"];
+    let run = || {
+        let places = Places::take(4);
+        command::run(&command::Arguments::quick(&figures, &mpi().prefix, folder.path()))
+            .expect("it ends well");
+        drop(places);
+        let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("it was written");
+        (read("index.html"), read("papers.json"), read("quick/match-depth-9.json"))
+    };
+    let (page, json, kept) = run();
+    for figure in figures {
+        assert!(page.contains(&format!("<section id=\"{figure}\">")), "{figure}: {page}");
+    }
+    // Two views of searches of nine and of 27 points, the latter by two quantities.
+    assert!(page.matches("</svg>").count() >= 3 && json.contains("\"state\": \"measured\""), "{json}");
+    assert!(!json.contains("\"verified\": false"), "{json}");
+    let (_, _, again) = run();
+    assert_eq!(kept, again, "measured once");
 }
 
 /// The paper's tables, of what the driver has just measured: with one and two threads 32 of the 48 pairs, and a third of the matrix.

@@ -48,7 +48,8 @@ pub fn run(workspace: &Workspace, prefix: &Path, builtin: bool) -> Result<Instal
     let mut place = Place { prefix: prefix.clone(), files: Vec::new() };
 
     let release = workspace.target.join("release");
-    for program in ["mpirun", "oxmpid", "mpicc", "mpi-info", "ompi-server", "oxmpi-ep-server"] {
+    for program in ["mpirun", "oxmpid", "mpicc", "mpi-info", "ompi-server", "oxmpi-ep-server", "oxmpi-bench"]
+    {
         place.copy(&release.join(program), &format!("bin/{program}"))?;
     }
     place.copy(&release.join("libmpi_abi.so"), "lib/libmpi_abi.so.1")?;
@@ -66,6 +67,7 @@ pub fn run(workspace: &Workspace, prefix: &Path, builtin: bool) -> Result<Instal
         fortran(workspace, &mut place)?;
     }
     texts(workspace, &mut place)?;
+    benchmarks(workspace, &mut place)?;
     parameters(workspace, &mut place)?;
     // Site-wide parameters go here; nothing is put in, so that nothing of the site's is overwritten.
     place.folder("etc")?;
@@ -80,7 +82,7 @@ pub fn run(workspace: &Workspace, prefix: &Path, builtin: bool) -> Result<Instal
 
 fn build(workspace: &Workspace, builtin: bool) -> Result<(), String> {
     let mut arguments = vec!["build", "--release", "--quiet"];
-    for package in ["oxmpi-mpi", "oxmpi-mpirun", "oxmpi-ep"] {
+    for package in ["oxmpi-mpi", "oxmpi-mpirun", "oxmpi-ep", "oxmpi-bench"] {
         arguments.extend(["-p", package]);
     }
     if has_fortran(workspace) {
@@ -210,6 +212,23 @@ fn texts(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
         let help = root.join(folder).join("src/help.txt");
         if help.exists() {
             place.copy(&help, &format!("share/oxmpi/help-{name}.txt"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Sources of the programs that measure, each folder of `bench/` with its headers, which the driver compiles by the library's own wrapper; and
+/// the results that are kept in the repository.
+fn benchmarks(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
+    let root = workspace.root.join("bench");
+    let entries = fs::read_dir(&root).map_err(|e| format!("{}: {e}", root.display()))?;
+    let folders = entries.flatten().map(|e| e.path()).filter(|path| path.is_dir());
+    for folder in folders.chain([root.clone(), root.join("results/papers")]) {
+        for extension in ["c", "h", "json"] {
+            for file in files_in(&folder, extension)? {
+                let name = file.strip_prefix(&root).unwrap_or(&file);
+                place.copy(&file, &format!("share/oxmpi/bench/{}", name.display()))?;
+            }
         }
     }
     Ok(())

@@ -16,6 +16,8 @@ pub struct Sizes {
     pub window: u64,
     /// Data is checked as it arrives, and everything is as small as it can be.
     pub quick: bool,
+    /// Of a list of values a quick run has the first and the last, not the first two.
+    pub ends: bool,
     /// The library that a transport opens in place of its usual one, by transport.
     pub opened: BTreeMap<String, String>,
     /// Jobs run over btl-verbs: cases have lines about its credits.
@@ -31,6 +33,7 @@ impl Sizes {
             origins,
             window: 128,
             quick: false,
+            ends: false,
             opened: BTreeMap::new(),
             verbs: false,
         }
@@ -40,9 +43,19 @@ impl Sizes {
         Sizes { entities: vec![2], origins: vec![1, 2], window: 8, quick: true, ..Sizes::whole() }
     }
 
-    /// A list of x values, or its first two where that is enough.
+    /// As quick, with enough places for the shape of a curve.
+    pub fn glance() -> Sizes {
+        let origins = vec![1, 2, 4];
+        Sizes { entities: vec![1, 2, 4, 8], origins, window: 64, ends: true, ..Sizes::quick() }
+    }
+
+    /// A list of x values, or two of them where that is enough.
     pub fn cut(&self, values: &[u64]) -> Vec<u64> {
-        if self.quick { values.iter().take(2).copied().collect() } else { values.to_vec() }
+        match (self.quick, values) {
+            (true, [first, .., last]) if self.ends => vec![*first, *last],
+            (true, _) => values.iter().take(2).copied().collect(),
+            (false, _) => values.to_vec(),
+        }
     }
 }
 
@@ -104,12 +117,14 @@ pub struct Point {
     pub arguments: Vec<String>,
     /// Our parameters.
     pub params: Vec<(String, String)>,
+    /// Processes of `oxmpi-ep-server` beside it, through which its endpoints communicate.
+    pub proxies: u64,
 }
 
 impl Point {
     pub fn new(ranks: u64, arguments: String) -> Point {
         let arguments = arguments.split_whitespace().map(str::to_owned).collect();
-        Point { ranks, binding: Binding::None, arguments, params: Vec::new() }
+        Point { ranks, binding: Binding::None, arguments, params: Vec::new(), proxies: 0 }
     }
 
     pub fn bound(self, binding: Binding) -> Point {
@@ -119,6 +134,11 @@ impl Point {
     pub fn with(mut self, name: &str, value: impl ToString) -> Point {
         self.params.push((name.to_owned(), value.to_string()));
         self
+    }
+
+    /// Its endpoints are those of so many proxies, not the library's own.
+    pub fn by_proxies(self, proxies: u64) -> Point {
+        Point { proxies, ..self }
     }
 
     /// All messages between two processes go over this transport, which opens the library `opened`.

@@ -7,7 +7,8 @@
 //!
 //! Map: `library` (an installed MPI) · `job` (one command, bounded and cleared away) · `program` (the C programs, their
 //! output) · `case`, `cases` (what there is to run) · `run` (rounds and turns), `keep` (what is measured in parts) · `results` (values, medians,
-//! ratios; CSV and JSON) · `plot` (SVG) · `machine` (where it ran) · `transport_setup` (which transport, between which nodes).
+//! ratios; CSV and JSON) · `picture` (SVG), `plot` (a case as a picture) · `machine` (where it ran) · `transport_setup` (which transport, between which
+//! nodes) · `sources` (where the programs are) · `papers` (every figure of the five papers, on a page).
 
 pub mod case;
 pub mod cases;
@@ -15,8 +16,11 @@ pub mod job;
 mod keep;
 pub mod library;
 pub mod machine;
+pub mod papers;
+pub mod picture;
 pub mod plot;
 pub mod program;
 pub mod results;
 pub mod run;
+pub mod sources;
 pub mod transport_setup;

@@ -1,5 +1,6 @@
 //! An installed MPI: whose it is, how it compiles, how it starts a job.
 
+use crate::sources::Sum;
 use crate::transport_setup::TransportSetup;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -80,6 +81,20 @@ impl Library {
         self.flavour == Flavour::Ours
     }
 
+    /// A number that changes when the library or one of its components does: its files tell, where they are ours, and its version elsewhere.
+    pub fn revision(&self) -> String {
+        let mut files = vec![self.prefix.join("lib/libmpi_abi.so.1")];
+        let components = std::fs::read_dir(self.prefix.join("lib/oxmpi"));
+        files.extend(components.into_iter().flatten().flatten().map(|entry| entry.path()));
+        files.sort();
+        let mut sum = Sum::default();
+        sum.add(self.version.as_bytes());
+        for file in files.iter().filter(|_| self.is_ours()) {
+            sum.add(&std::fs::read(file).unwrap_or_default());
+        }
+        sum.text()
+    }
+
     fn launcher(&self) -> PathBuf {
         let mpirun = self.prefix.join("bin/mpirun");
         if mpirun.exists() { mpirun } else { self.prefix.join("bin/mpiexec") }
@@ -153,6 +168,11 @@ impl Library {
             command.env("I_MPI_FABRICS", "shm:ofi").env_remove("I_MPI_HYDRA_BOOTSTRAP");
         }
         command
+    }
+
+    /// The program that serves endpoints as a proxy.
+    pub fn proxy(&self) -> PathBuf {
+        self.prefix.join("bin/oxmpi-ep-server")
     }
 
     /// Options that put a job's ranks on two nodes; others than ours choose their own transport between them.

@@ -1,19 +1,21 @@
 //! `oxmpi-bench`: lists and runs the cases.
 
-use clap::Parser;
+use clap::{Parser, Subcommand};
 use oxmpi_bench::case::{Case, Sizes};
 use oxmpi_bench::library::Library;
 use oxmpi_bench::run::{Effort, Runner};
 use oxmpi_bench::transport_setup::TransportSetup;
-use oxmpi_bench::{cases, plot};
+use oxmpi_bench::{cases, papers, plot};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 /// Runs the experiments of a dissertation on MPI and threads: all cases, or those named
 #[derive(Parser)]
-#[command(name = "oxmpi-bench")]
+#[command(name = "oxmpi-bench", args_conflicts_with_subcommands = true)]
 struct Arguments {
+    #[command(subcommand)]
+    command: Option<Whole>,
     /// Names of cases, whole or up to a part (fig5.2 is fig5.2a, b and c)
     cases: Vec<String>,
     /// Name the cases and stop
@@ -71,6 +73,12 @@ struct Arguments {
     /// Where CSV, JSON and SVG go
     #[arg(long, default_value = "target/bench")]
     out: PathBuf,
+}
+
+/// Commands beside running cases by name.
+#[derive(Subcommand)]
+enum Whole {
+    Papers(papers::command::Arguments),
 }
 
 fn libraries(arguments: &Arguments) -> Result<Vec<Library>, String> {
@@ -171,7 +179,12 @@ fn run(arguments: &Arguments) -> Result<(), String> {
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
+    let arguments = Arguments::parse();
+    let ended = match &arguments.command {
+        Some(Whole::Papers(papers)) => papers::command::run(papers),
+        None => run(&arguments),
+    };
+    match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             eprintln!("oxmpi-bench: {why}");

@@ -1,8 +1,9 @@
 //! The C programs: where their sources are and what their output means.
 
+use crate::sources;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Program {
@@ -20,8 +21,16 @@ pub enum Program {
     Patches,
     /// Latency and rate of processes, threads and endpoints.
     Streams,
+    /// The same by bytes instead of messages.
+    StreamBandwidth,
     Dslash,
     Fft,
+    /// The bandwidth of its exchange.
+    FftBandwidth,
+    /// Bandwidth behind a long queue, all lengths in one run.
+    Queue,
+    /// The depth of searches, all numbers of threads in one run; counted.
+    Depth,
 }
 
 /// Values that one run measured.
@@ -59,8 +68,7 @@ pub const ITERATIONS: &str = "{i}";
 
 impl Program {
     pub fn source(self) -> PathBuf {
-        let bench = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
-        bench.join(match self {
+        sources::folder().join(match self {
             Program::Multirate => "multirate/multirate.c",
             Program::Sync => "sync/sync.c",
             Program::Pack => "pack/pack.c",
@@ -70,15 +78,21 @@ impl Program {
             Program::OneSided | Program::OneSidedRate => "rma/rmamt.c",
             Program::ConjugateGradient => "rma/cg.c",
             Program::Patches => "rma/patches.c",
-            Program::Streams => "endpoints/streams.c",
+            Program::Streams | Program::StreamBandwidth => "endpoints/streams.c",
+            Program::Queue => "matching/queue.c",
+            Program::Depth => "matching/depth.c",
             Program::Dslash => "endpoints/dslash.c",
-            Program::Fft => "endpoints/fft.c",
+            Program::Fft | Program::FftBandwidth => "endpoints/fft.c",
         })
     }
 
     pub fn flags(self) -> &'static [&'static str] {
-        use Program::{Cholesky, ConjugateGradient, Dslash, Fft};
-        if matches!(self, Cholesky | ConjugateGradient | Dslash | Fft) { &["-lm"] } else { &[] }
+        use Program::{Cholesky, ConjugateGradient, Dslash, Fft, FftBandwidth, Queue};
+        if matches!(self, Cholesky | ConjugateGradient | Dslash | Fft | FftBandwidth | Queue) {
+            &["-lm"]
+        } else {
+            &[]
+        }
     }
 
     pub fn further(self) -> &'static [ExtraFigure] {
@@ -101,10 +115,19 @@ impl Program {
             Program::Cholesky => out.lines().find_map(cholesky),
             Program::Sharing => sharing(out),
             Program::Sync | Program::Pack | Program::Locks | Program::Streams => out.lines().find_map(plain),
-            Program::Dslash => {
-                out.lines().find_map(|line| with(line, &["computing", "packing", "waiting", "communication"]))
-            }
+            Program::StreamBandwidth => out.lines().find_map(|line| {
+                let measured = plain(line)?;
+                Some(Measured { value: measured.value * option(arguments, "-b")? / 1e6, ..measured })
+            }),
+            Program::Queue => table(out, 0, &[(1, "value")]),
+            Program::Depth => table(out, 1, &[(3, "value"), (4, PER_PEER), (5, LINES)]),
+            Program::Dslash => out.lines().find_map(dslash),
             Program::Fft => out.lines().find_map(|line| with(line, &["transform"])),
+            Program::FftBandwidth => out.lines().find_map(|line| {
+                let mut measured = with(line, &["transform", "bandwidth"])?;
+                measured.value = measured.more.remove("bandwidth")?;
+                Some(measured)
+            }),
             Program::OneSided => one_sided(out),
             Program::OneSidedRate => one_sided_rate(out),
             Program::ConjugateGradient => {
@@ -162,8 +185,45 @@ fn with(line: &str, more: &[&str]) -> Option<Measured> {
     Some(Measured { more: more.iter().map(further).collect::<Option<_>>()?, ..plain(line)? })
 }
 
+/// The part of the time that is not computing.
+pub const COMMUNICATING: &str = "share of communication";
+
+fn dslash(line: &str) -> Option<Measured> {
+    let mut measured = with(line, &["computing", "packing", "waiting", "communication", "gflops"])?;
+    let spoken = measured.more["communication"];
+    measured.more.insert(COMMUNICATING.to_owned(), spoken / (spoken + measured.more["computing"]));
+    Some(measured)
+}
+
 /// The latency of the slowest thread, in microseconds.
 pub const SLOWEST_THREAD: &str = "latency of the slowest thread";
+
+/// Further figures of searches: receives looked at in lists for each peer, lines of the cache of the narrowest keys.
+pub const PER_PEER: &str = "receives looked at, lists for each peer";
+pub const LINES: &str = "lines looked at, keys of 8 bits";
+
+/// Lines of columns between tabs: in column `x` the place, in each of `columns` a figure. The programs end with an error where data is wrong.
+fn table(out: &str, x: usize, columns: &[(usize, &str)]) -> Option<Measured> {
+    let place = |line: &str| {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let at: u64 = cells.get(x)?.parse().ok()?;
+        let mut more: BTreeMap<String, f64> = columns
+            .iter()
+            .map(|(column, name)| Some(((*name).to_owned(), cells.get(*column)?.parse().ok()?)))
+            .collect::<Option<_>>()?;
+        let value = more.remove("value")?;
+        Some((at, Measured { value, more, verified: true, ..Measured::default() }))
+    };
+    // An empty queue has no place on an axis of powers.
+    let places: Vec<(u64, Measured)> = out.lines().filter_map(place).filter(|(at, _)| *at > 0).collect();
+    Some(Measured {
+        value: places.first()?.1.value,
+        seconds: f64::INFINITY,
+        verified: true,
+        places,
+        ..Measured::default()
+    })
+}
 
 /// A line for each size.
 fn one_sided(out: &str) -> Option<Measured> {
@@ -267,14 +327,33 @@ mod tests {
         let got = Program::Sharing.read(&[], text).unwrap();
         assert_eq!((got.value, got.more.len(), got.verified), (0.25, 2, true));
         assert!(Program::Sharing.read(&[], "").is_err());
-        let text = "dslash master: 2 processes\nvalue=3.5 seconds=0.5 computing=1 packing=0.5 waiting=2 communication=2.5 verified=1\n";
+        let text = "dslash master: 2 processes\nvalue=3.5 seconds=0.5 computing=1 packing=0.5 waiting=2 communication=2.5 gflops=3 verified=1\n";
         let got = Program::Dslash.read(&[], text).unwrap();
         assert_eq!((got.value, got.more["waiting"], got.verified), (3.5, 2.0, true));
+        assert_eq!(got.more[COMMUNICATING], 2.5 / 3.5);
+        let line = "value=20 seconds=0.5 transform=30 bandwidth=400 verified=1\n";
+        let got = Program::FftBandwidth.read(&[], line).unwrap();
+        assert_eq!((got.value, got.more["transform"]), (400.0, 30.0));
         assert!(Program::Fft.read(&[], text).is_err());
         let line = "form=one-sided ranks=2 value=3.5 seconds=0.5 exchange=0.25 iterations=38 residual=1e-8 verified=1\n";
         let got = Program::ConjugateGradient.read(&[], line).unwrap();
         assert_eq!((got.value, got.more["residual"], got.verified), (3.5, 1e-8, true));
         assert!(Program::ConjugateGradient.read(&[], "value=1 seconds=1 verified=1\n").is_err());
+    }
+
+    #[test]
+    fn tables_between_tabs() {
+        let text = "# bandwidth behind posted receives\nlength\tlist\t+-\n0\t90.5\t1\n1\t80.5\t1.5\n64\t20.25\t0.5\ncrossing\tlist\tnone\n";
+        let got = Program::Queue.read(&[], text).unwrap();
+        assert_eq!((got.value, got.places.len(), got.place(64).unwrap().value), (80.5, 2, 20.25));
+        let text = "stencil\tthreads\treceives\tlist\tperpeer\tfuzzy8 lines\n9pt\t4\t20\t6.0\t3.0\t2.0\n";
+        let got = Program::Depth.read(&[], text).unwrap();
+        assert_eq!((got.value, got.place(4).unwrap().more[PER_PEER]), (6.0, 3.0));
+        assert!(Program::Depth.read(&[], "nothing\n").is_err());
+        let got = Program::StreamBandwidth
+            .read(&words("rate -b 4096"), "value=1000 seconds=1 verified=1\n")
+            .unwrap();
+        assert_eq!(got.value, 4.096);
     }
 
     #[test]

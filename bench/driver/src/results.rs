@@ -3,16 +3,16 @@
 use crate::case::{Case, Ratio, SeriesPoint};
 use crate::library::Library;
 use crate::machine::Machine;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
 /// Rounds of a measurement.
-const ENOUGH: usize = 3;
+pub const ENOUGH: usize = 3;
 
 /// All values of one library, series, place and quantity.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Row {
     pub library: String,
     pub series: String,
@@ -30,6 +30,9 @@ pub struct Row {
     pub verified: bool,
     /// Why there is no value.
     pub failure: Option<String>,
+    /// Of an earlier, longer run.
+    #[serde(default)]
+    pub stored: bool,
 }
 
 impl Row {
@@ -51,6 +54,7 @@ impl Row {
             iterations: 0,
             verified: false,
             failure: None,
+            stored: false,
         }
     }
 }

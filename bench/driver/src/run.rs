@@ -9,9 +9,11 @@ use crate::library::Library;
 use crate::machine::Machine;
 use crate::program::{ITERATIONS, Measured, Program};
 use crate::results::{Report, Row};
+use crate::sources::Sum;
 use crate::transport_setup::TransportSetup;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// How much is measured.
@@ -40,14 +42,22 @@ pub struct Runner {
     pub machine: Machine,
     /// `None`: on this machine, over what a job has unless told otherwise.
     pub over: Option<TransportSetup>,
-    compiled: HashMap<(usize, Program), Result<PathBuf, String>>,
+    /// Called when a run has ended.
+    pub watch: Option<Watch>,
+    compiled: HashMap<Compiled, Result<PathBuf, String>>,
 }
+
+/// Hears of each run that has ended.
+pub type Watch = Box<dyn FnMut()>;
+
+/// A program as a library compiled it: the library's name, the program, and whether its endpoints are those of proxies.
+type Compiled = (String, Program, bool);
 
 impl Runner {
     pub fn new(libraries: Vec<Library>, effort: Effort, work: PathBuf) -> Result<Runner, String> {
         std::fs::create_dir_all(&work).map_err(|e| format!("{}: {e}", work.display()))?;
         let machine = Machine::here();
-        Ok(Runner { libraries, effort, work, machine, over: None, compiled: HashMap::new() })
+        Ok(Runner { libraries, effort, work, machine, over: None, watch: None, compiled: HashMap::new() })
     }
 
     /// Runs a case, or what is left of it; what an earlier run kept in `out` counts. Failures are in the report, with
@@ -55,25 +65,105 @@ impl Runner {
     pub fn case(&mut self, case: &Case, out: &Path) -> Result<Option<Report>, String> {
         let question = self.question(case);
         let mut all = self.kept(case, keep::read(out, case.name, &question)?);
+        if !self.collect(case, &mut all) {
+            keep::write(out, case.name, &question, self.keep(case, all))?;
+            return Ok(None);
+        }
+        keep::remove(out, case.name)?;
+        Ok(Some(self.report(case, &all)))
+    }
+
+    /// The same, where an earlier part that answers another question is forgotten.
+    pub fn case_anew(&mut self, case: &Case, out: &Path) -> Result<Option<Report>, String> {
+        if keep::read(out, case.name, &self.question(case)).is_err() {
+            keep::remove(out, case.name)?;
+        }
+        self.case(case, out)
+    }
+
+    /// Runs as much of a case as there is time for; nothing is kept. The report, and whether the case is whole.
+    pub fn glance(&mut self, case: &Case) -> (Report, bool) {
+        let mut all = BTreeMap::new();
+        let whole = self.collect(case, &mut all);
+        (self.report(case, &all), whole)
+    }
+
+    /// Runs that are not there yet, place by place; false where time was up first.
+    fn collect(&mut self, case: &Case, all: &mut BTreeMap<Spot, Collected>) -> bool {
         let rounds = self.effort.rounds;
         for (place, round) in (0..case.xs.len()).flat_map(|p| (0..rounds).map(move |r| (p, r))) {
             for library in 0..self.libraries.len() {
                 for series in 0..case.series.len() {
                     if self.effort.until.is_some_and(|until| Instant::now() >= until) {
-                        keep::write(out, case.name, &question, self.keep(case, all))?;
-                        return Ok(None);
+                        return false;
                     }
-                    self.turn(case, (library, series, place), round, &mut all);
+                    self.turn(case, (library, series, place), round, all);
                 }
             }
         }
+        true
+    }
+
+    fn report(&self, case: &Case, all: &BTreeMap<Spot, Collected>) -> Report {
         let rows = all.iter().flat_map(|(spot, collected)| self.rows(case, *spot, collected)).collect();
-        keep::remove(out, case.name)?;
         let report = Report::new(case, &self.libraries, &self.machine, self.effort.rounds, rows);
-        Ok(Some(match &self.over {
+        match &self.over {
             Some(over) => Report { over: Some(over.line()), model: over.model(), ..report },
             None => report,
-        }))
+        }
+    }
+
+    /// A text that changes when a result would not be the same measurement: jobs, effort, the program's source, the libraries' revisions.
+    pub fn key(&self, case: &Case) -> String {
+        let mut sum = Sum::default();
+        sum.add(self.question(case).as_bytes());
+        sum.add(&std::fs::read(case.program.source()).unwrap_or_default());
+        for (series, x) in case.series.iter().flat_map(|s| case.xs.iter().map(move |x| (s, *x))) {
+            sum.add(format!("{} {x} {:?}", series.label, (series.point)(x)).as_bytes());
+        }
+        let revisions: Vec<String> = self.libraries.iter().map(Library::revision).collect();
+        format!("{} {}", revisions.join(" "), sum.text())
+    }
+
+    /// The command of a job as a person would type it.
+    pub fn line(&self, case: &Case, library: &Library, point: &Point) -> String {
+        let program = case.program.source().with_extension("");
+        let program = Path::new(program.file_name().unwrap_or_default());
+        let command = self.command(library, point, program, &point.arguments);
+        let words = std::iter::once(command.get_program()).chain(command.get_args());
+        let short = |word: &std::ffi::OsStr| {
+            let text = word.to_string_lossy();
+            let inside = text
+                .strip_prefix(&*library.prefix.to_string_lossy())
+                .map(|rest| rest.trim_start_matches('/'));
+            inside.and_then(|rest| rest.strip_prefix("bin/")).unwrap_or(&text).to_owned()
+        };
+        words.map(short).collect::<Vec<_>>().join(" ")
+    }
+
+    fn command(&self, library: &Library, point: &Point, program: &Path, arguments: &[String]) -> Command {
+        let over = self.over.as_ref();
+        let mut command = library.job(point.ranks, point.binding, &point.params, over, program, arguments);
+        if point.proxies > 0 {
+            command.args([":", "-n"]).arg(point.proxies.to_string()).arg(library.proxy());
+        }
+        command
+    }
+
+    /// Compiles what a case needs, so that its time is not part of a limit; a failure is that of its jobs.
+    pub fn prepare(&mut self, case: &Case) {
+        for library in 0..self.libraries.len() {
+            let ours = self.libraries[library].is_ours();
+            let series = case.series.iter().filter(|s| s.libraries.runs(ours));
+            let kinds: std::collections::BTreeSet<bool> = series
+                .filter_map(|s| case.xs.iter().find_map(|x| (s.point)(*x)))
+                .map(|point| point.proxies > 0)
+                .collect();
+            for by_proxies in kinds {
+                // Said by the job that needs it.
+                let _ = self.compiled(case.program, library, by_proxies);
+            }
+        }
     }
 
     /// Properties that must be the same for parts to be put together: libraries by place, and how much is measured.
@@ -131,7 +221,11 @@ impl Runner {
         }
         let chosen = case.iterations.is_some() || self.effort.iterations.is_some() || !first;
         loop {
-            match self.job(case.program, library, &point, collected.iterations) {
+            let ended = self.job(case.program, library, &point, collected.iterations);
+            if let Some(watch) = &mut self.watch {
+                watch();
+            }
+            match ended {
                 Err(why) => {
                     collected.failure = Some(why);
                     return;
@@ -154,13 +248,13 @@ impl Runner {
         point: &Point,
         iterations: u64,
     ) -> Result<Measured, String> {
-        let path = self.compiled(program, library)?;
+        let path = self.compiled(program, library, point.proxies > 0)?;
         let fill = |a: &String| a.replace(ITERATIONS, &iterations.to_string());
         let arguments: Vec<String> = point.arguments.iter().map(fill).collect();
         let library = &self.libraries[library];
         let mut params = point.params.clone();
         let over = self.over.as_ref();
-        let mut command = library.job(point.ranks, point.binding, &params, over, &path, &arguments);
+        let mut command = self.command(library, point, &path, &arguments);
         let said = job::run(&mut command, self.effort.limit, &self.work)?;
         params.extend(over.map(TransportSetup::params).unwrap_or_default().iter().cloned());
         if library.is_ours()
@@ -173,12 +267,14 @@ impl Runner {
         Ok(measured)
     }
 
-    fn compiled(&mut self, program: Program, library: usize) -> Result<PathBuf, String> {
-        let into = self.work.join("programs");
+    fn compiled(&mut self, program: Program, library: usize, by_proxies: bool) -> Result<PathBuf, String> {
+        let into = self.work.join(if by_proxies { "programs-by-proxies" } else { "programs" });
         let of = &self.libraries[library];
         let counts = self.over.as_ref().filter(|_| of.is_ours()).and_then(TransportSetup::counts);
-        let made = || of.compile(&program.source(), counts.as_deref(), program.flags(), &into);
-        self.compiled.entry((library, program)).or_insert_with(made).clone()
+        let flags: Vec<&str> =
+            by_proxies.then_some("-loxmpi_ep").iter().chain(program.flags()).copied().collect();
+        let made = || of.compile(&program.source(), counts.as_deref(), &flags, &into);
+        self.compiled.entry((of.name.clone(), program, by_proxies)).or_insert_with(made).clone()
     }
 
     fn rows(&self, case: &Case, (library, series, place): Spot, collected: &Collected) -> Vec<Row> {

@@ -4,6 +4,7 @@
 //! this machine. A verbs library that counts what its device does is a device in software: programs get `bench/verbs/counts.c` linked to them, which
 //! prints those counts, and what is timed is marked as of a model.
 
+use crate::sources;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -50,8 +51,7 @@ impl TransportSetup {
 
     /// A source that is to be linked to programs, which then print what the device counted.
     pub fn counts(&self) -> Option<PathBuf> {
-        let bench = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
-        self.counts.then(|| bench.join("verbs/counts.c"))
+        self.counts.then(|| sources::folder().join("verbs/counts.c"))
     }
 
     /// Both nodes with so many places each, as ours and Open MPI's launcher take them.

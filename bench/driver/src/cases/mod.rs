@@ -1,5 +1,5 @@
 //! All cases: one file each, which registers itself. A place in the list is the chapter's number and the place in it: 3 patterns of
-//! messages between processes and threads, 4 locks and waiting, 5 how threads get communication resources; 6 is the paper on one-sided communication, 7 that on endpoints.
+//! messages between processes and threads, 4 locks and waiting, 5 how threads get communication resources; 6 is the paper on one-sided communication, 7 that on endpoints, 8 that on matching.
 
 /// Registers a case: `case!(305, |sizes| …)`.
 macro_rules! case {
@@ -21,6 +21,7 @@ mod hybrid;
 mod locks;
 mod many_to_many;
 mod many_to_one;
+mod matching;
 mod one_pair;
 mod one_sided;
 mod one_sided_rates;
@@ -80,7 +81,7 @@ mod tests {
             let names: HashSet<&str> = cases.iter().map(|c| c.name).collect();
             assert_eq!(names.len(), cases.len());
             // Nothing was left out by the linker.
-            assert_eq!(cases.len(), 57);
+            assert_eq!(cases.len(), 64);
             for case in &cases {
                 let labels: HashSet<&str> = case.series.iter().map(|s| s.label.as_str()).collect();
                 assert_eq!(labels.len(), case.series.len(), "{}", case.name);

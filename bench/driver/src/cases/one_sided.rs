@@ -11,7 +11,7 @@ use crate::program::Program;
 pub const COMPONENTS: [&str; 2] = ["rdma", "pt2pt"];
 
 /// Bytes of all threads together.
-const BYTES: [u64; 8] = [8, 64, 512, 4096, 16384, 65536, 262_144, 1_048_576];
+const BYTES: [u64; 9] = [8, 64, 512, 4096, 16384, 65536, 262_144, 1_048_576, 4_194_304];
 /// On both sides of a border between classes.
 const QUICK_BYTES: [u64; 2] = [64, 65536];
 /// Threads whose lines are drawn.

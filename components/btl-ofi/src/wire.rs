@@ -355,7 +355,7 @@ mod tests {
     #[test]
     fn cards_survive_the_way() {
         for contexts in [1, 2, 200] {
-            let (card, other) = (self::tests::card(contexts), self::tests::card(7));
+            let (card, other) = (card(contexts), card(7));
             let bytes = publish(&[&card, &other]);
             for len in [0, 1, 3, 13, 20, bytes.len() - 1] {
                 assert_eq!(published(&bytes[..len]), Err(BadCard::Damaged), "{len} bytes");

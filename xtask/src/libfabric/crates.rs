@@ -171,7 +171,7 @@ impl Known {
         Known { fields, numbers }
     }
 
-    /// What a line of the table is in Rust, over there and here. `None`: it is not known there.
+    /// A line of the table in Rust, over there and here. `None`: it is not known there.
     fn expression(&self, words: &[&str]) -> Option<(String, u64)> {
         let number = |text: &str| text.parse().ok();
         match words {
@@ -179,14 +179,14 @@ impl Known {
                 let is_there = self.fields.get(*of)?.contains(*field);
                 is_there.then_some((format!("core::mem::offset_of!(theirs::{of}, {field})"), number(at)?))
             }
-            ["number", name, value] => match name.strip_prefix("sizeof(struct ") {
-                Some(of) => {
-                    let of = of.trim_end_matches(')');
-                    let is_there = self.fields.contains_key(of);
-                    is_there.then_some((format!("core::mem::size_of::<theirs::{of}>()"), number(value)?))
-                }
-                None => Some((format!("theirs::{}", self.numbers.get(*name)?), number(value)?)),
-            },
+            ["number", "sizeof(struct", of, value] => {
+                let of = of.trim_end_matches(')');
+                let is_there = self.fields.contains_key(of);
+                is_there.then_some((format!("core::mem::size_of::<theirs::{of}>()"), number(value)?))
+            }
+            ["number", name, value] => {
+                Some((format!("theirs::{}", self.numbers.get(*name)?), number(value)?))
+            }
             _ => None,
         }
     }
@@ -233,5 +233,9 @@ mod tests {
         assert_eq!(of("place fi_ops size 0").as_deref(), Some("core::mem::offset_of!(theirs::fi_ops, size)"));
         assert_eq!(of("place fi_ops close 8"), None);
         assert_eq!(of("number FI_NONE 0"), None);
+        assert_eq!(
+            of("number sizeof(struct fi_ops) 8").as_deref(),
+            Some("core::mem::size_of::<theirs::fi_ops>()")
+        );
     }
 }

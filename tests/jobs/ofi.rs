@@ -1,15 +1,15 @@
 //! Jobs over btl-ofi, by the library libfabric of this machine and its provider for TCP. The nodes are made up on this machine, and btl-shm is left out,
 //! so every message between two processes goes over it. A machine without the library leaves these tests out.
 
-use oxmpi_tests::{Job, leave_out, mpi};
+use oxmpi_tests::{Job, in_path, leave_out, mpi};
 use rustix::process::Signal;
 use std::process::Command;
 
 /// The provider of the tests: every libfabric has it.
-const PROVIDER: &str = "tcp;ofi_rxm";
+pub(crate) const PROVIDER: &str = "tcp;ofi_rxm";
 
 /// The library of the tests, by name or path. `None`: the test is left out, and its reason was printed.
-fn library(test: &str) -> Option<String> {
+pub(crate) fn library(test: &str) -> Option<String> {
     if !mpi().is_ours() {
         leave_out(test, "about our own transports");
         return None;
@@ -32,7 +32,7 @@ fn library(test: &str) -> Option<String> {
 }
 
 /// `mpirun` over the transport on two nodes, with parameters of it.
-fn over(library: &str, ranks: usize, params: &[(&str, &str)]) -> Job {
+pub(crate) fn over(library: &str, ranks: usize, params: &[(&str, &str)]) -> Job {
     let hosts = format!("a:{},b:{}", ranks - ranks / 2, ranks / 2);
     let job = Job::of(Command::new(mpi().bin("mpirun"))).args(["--host", &hosts, "--mca", "plm", "local"]);
     let mut job = job.args(["--mca", "btl", "ofi,self", "--mca", "btl_ofi_library", library]);
@@ -73,6 +73,17 @@ fn order_with_several_contexts_over_ofi() {
                 .run()
                 .all_ok(2);
         }
+    }
+}
+
+/// Threads in every call that may block, with a context each, by each assignment.
+#[test]
+fn threads_with_contexts_over_ofi() {
+    let Some(library) = library("threads over btl-ofi") else { return };
+    for (domains, assignment) in [("1", "stream"), ("1", "dedicated"), ("4", "round_robin")] {
+        let cris = ["--mca", "runtime_num_cris", "4", "--mca", "runtime_cri_assignment", assignment];
+        let job = over(&library, 2, &[("virtual_device_count", domains)]).args(cris);
+        job.program("threads").arg("4").run().all_ok(2);
     }
 }
 
@@ -117,6 +128,37 @@ fn a_rank_that_is_killed_under_ofi_ends_the_job() {
     running.until_up(4);
     running.rank(2).signal(Signal::KILL);
     running.wait_and_leave_nothing().is_one_report(2, "b");
+}
+
+/// libfabric's own ping-pong talks over the provider and domain that a job would use, so a failure of the jobs here is ours.
+#[test]
+fn libfabric_talks_to_itself() {
+    const TEST: &str = "libfabric's own ping-pong";
+    let Some(library) = library(TEST) else { return };
+    if !in_path("fi_pingpong") {
+        return leave_out(TEST, "fi_pingpong is missing (Debian package libfabric-bin)");
+    }
+    // Below those that the kernel gives away, and another one in each process of tests.
+    let port = 20_000 + std::process::id() % 10_000;
+    let end = |words: &[&str]| {
+        let mut command = Command::new("fi_pingpong");
+        command.args(["-p", PROVIDER, "-e", "rdm", "-I", "10", "-S", "4096", "-c"]).args(words);
+        // The library under test, where that is another one.
+        if let Some((folder, _)) = library.rsplit_once('/') {
+            command.env("LD_LIBRARY_PATH", folder);
+        }
+        Job::of(command).weighs(1).limit(120)
+    };
+    let mut server = end(&["-B", &port.to_string()]).start();
+    let path = format!("/proc/{}/net/tcp", server.launcher().pid);
+    let listening = format!(":{port:04X} 00000000:0000 0A");
+    server.until("the server to listen", || {
+        std::fs::read_to_string(&path).is_ok_and(|list| list.contains(&listening))
+    });
+    let client = end(&["-P", &port.to_string(), "127.0.0.1"]).run().passed();
+    assert!(client.out.contains("4k"), "{}", client.out);
+    server.wait_and_leave_nothing().passed();
+    over(&library, 2, &[]).program("ring").run().all_ok(2);
 }
 
 /// A missing library or provider is told where somebody has named it, and nowhere else.

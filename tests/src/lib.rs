@@ -19,7 +19,9 @@ mod processes;
 pub use job::{Ended, Job, Running};
 pub use mpi::{Flavour, Mpi, mpi, root};
 pub use places::Places;
-pub use plugin::{btl_fabric, coll_sparse, fbtl_faults, files_in_c, osc_am, ugni_library, verbs_device};
+pub use plugin::{
+    btl_fabric, coll_sparse, fbtl_faults, files_in_c, ofi_with_faults, osc_am, ugni_library, verbs_device,
+};
 pub use processes::{Held, Process, marked};
 
 use std::io::Write;

@@ -77,6 +77,11 @@ pub fn verbs_device() -> PathBuf {
     beside("liboxmpi_verbs_fake.so")
 }
 
+/// libfabric with faults, likewise.
+pub fn ofi_with_faults() -> PathBuf {
+    beside("liboxmpi_ofi_faults.so")
+}
+
 /// libugni in software, likewise.
 pub fn ugni_library() -> PathBuf {
     beside("liboxmpi_ugni_emulation.so")

@@ -26,6 +26,8 @@ pub struct Faults {
     pub late: Duration,
     /// Every n-th message that comes is reported behind the next.
     pub overtaken: u64,
+    /// Bytes that nobody meant go behind every n-th message.
+    pub garbage: u64,
     /// The n-th send fails, or all from the n-th on, with this error number.
     pub error: u64,
     pub dead: u64,
@@ -45,6 +47,7 @@ impl Default for Faults {
             endpoints: None,
             late: Duration::ZERO,
             overtaken: 0,
+            garbage: 0,
             error: 0,
             dead: 0,
             code: 104,
@@ -77,6 +80,7 @@ impl Faults {
             "inject" => self.inject = Some(value.parse().ok()?),
             "endpoints" => self.endpoints = Some(value.parse().ok()?),
             "late" => self.late = Duration::from_millis(value.parse().ok()?),
+            "garbage" => self.garbage = value.parse().ok()?,
             "overtaken" => self.overtaken = value.parse().ok()?,
             "error" => self.error = value.parse().ok()?,
             "dead" => self.dead = value.parse().ok()?,
@@ -109,7 +113,7 @@ mod tests {
             ..Faults::default()
         };
         assert_eq!(read, due);
-        for bad in ["agian=3", "again", "again=x", "version=2"] {
+        for bad in ["agian=3", "again", "garbage=-1", "again=x", "version=2"] {
             let why = Faults::parse(bad).expect_err("not known");
             assert!(why.contains(bad), "{why}");
         }

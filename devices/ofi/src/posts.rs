@@ -45,6 +45,31 @@ impl State {
         }
         answer
     }
+
+    /// Sends bytes that nobody meant behind every n-th message, to the same endpoint, as a stranger would. A full provider drops them.
+    fn litter(&self, calls: &Calls, ep: *mut c_void, to: u64) {
+        let n = self.messages.fetch_add(1, Ordering::Relaxed) + 1;
+        if self.faults.garbage == 0 || !n.is_multiple_of(self.faults.garbage) || calls.inject == 0 {
+            return;
+        }
+        let (bytes, len) = garbage(n);
+        // SAFETY: the function of that endpoint, and so many bytes, which it has copied when it returns.
+        unsafe {
+            core::mem::transmute::<usize, InjectCall>(calls.inject)(ep, bytes.as_ptr().cast(), len, to)
+        };
+    }
+}
+
+/// Some bytes that follow from a number, and how many of them count.
+fn garbage(n: u64) -> ([u8; 64], usize) {
+    let mut word = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let bytes = core::array::from_fn(|_| {
+        word ^= word << 13;
+        word ^= word >> 7;
+        word ^= word << 17;
+        (word >> 24) as u8
+    });
+    (bytes, 1 + (word % 64) as usize)
 }
 
 /// Binds an endpoint; notes its completion queue.
@@ -89,18 +114,26 @@ pub unsafe extern "C" fn send(
     let state = State::get();
     let calls = state.calls(ep);
     // SAFETY: the function of that endpoint, which differs from `recv` in that it does not write; the caller's own arguments.
-    state.send_post(&calls, true, || unsafe {
+    let answer = state.send_post(&calls, true, || unsafe {
         core::mem::transmute::<usize, RecvCall>(calls.send)(ep, at, len, desc, to, context)
-    })
+    });
+    if answer == 0 {
+        state.litter(&calls, ep, to);
+    }
+    answer
 }
 
 pub unsafe extern "C" fn inject(ep: *mut c_void, at: *const c_void, len: usize, to: u64) -> isize {
     let state = State::get();
     let calls = state.calls(ep);
     // SAFETY: the function of that endpoint; the caller's own arguments.
-    state.send_post(&calls, false, || unsafe {
+    let answer = state.send_post(&calls, false, || unsafe {
         core::mem::transmute::<usize, InjectCall>(calls.inject)(ep, at, len, to)
-    })
+    });
+    if answer == 0 {
+        state.litter(&calls, ep, to);
+    }
+    answer
 }
 
 pub unsafe extern "C" fn read(
@@ -128,4 +161,17 @@ pub unsafe extern "C" fn writemsg(ep: *mut c_void, message: *const c_void, flags
     state.send_post(&calls, true, || unsafe {
         core::mem::transmute::<usize, WriteMsgCall>(calls.writemsg)(ep, message, flags)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn garbage_differs_and_has_a_length() {
+        let all: Vec<_> = (1..50).map(garbage).collect();
+        assert!(all.iter().all(|(_, len)| (1..=64).contains(len)));
+        assert!(all.windows(2).all(|two| two[0].0 != two[1].0));
+        assert_eq!(garbage(7), garbage(7));
+    }
 }

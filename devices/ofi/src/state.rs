@@ -31,6 +31,8 @@ pub struct State {
     pub faults: Faults,
     library: Library,
     pub posts: AtomicU64,
+    /// Messages sent.
+    pub messages: AtomicU64,
     pub endpoints: AtomicU64,
     /// Sends that are complete, and messages that have come.
     pub counts: Mutex<(u64, u64)>,
@@ -61,6 +63,7 @@ impl State {
             faults,
             library,
             posts: AtomicU64::new(0),
+            messages: AtomicU64::new(0),
             endpoints: AtomicU64::new(0),
             counts: Mutex::default(),
             opens: Mutex::default(),

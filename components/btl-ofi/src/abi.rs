@@ -55,6 +55,7 @@ pub struct DomainOps {
     pub av_open: op!((*mut DomainObject, *mut AvAttr, *mut *mut AvObject, *mut c_void) -> c_int),
     pub cq_open: op!((*mut DomainObject, *mut CqAttr, *mut *mut CqObject, *mut c_void) -> c_int),
     pub endpoint: op!((*mut DomainObject, *mut FiInfo, *mut *mut EpObject, *mut c_void) -> c_int),
+    pub scalable_ep: op!((*mut DomainObject, *mut FiInfo, *mut *mut EpObject, *mut c_void) -> c_int),
 }
 
 #[repr(C)]
@@ -108,12 +109,22 @@ pub struct MrObject {
 #[repr(C)]
 pub struct EpObject {
     pub fid: Fid,
-    pub ops: *const c_void,
+    pub ops: *const EpOps,
     pub cm: *const CmOps,
     pub msg: *const MsgOps,
     pub rma: *const RmaOps,
     pub tagged: *const c_void,
     pub atomic: *const AtomicOps,
+}
+
+#[repr(C)]
+pub struct EpOps {
+    pub size: usize,
+    pub cancel: *const c_void,
+    pub getopt: *const c_void,
+    pub setopt: *const c_void,
+    pub tx_ctx: op!((*mut EpObject, c_int, *mut TxAttr, *mut *mut EpObject, *mut c_void) -> c_int),
+    pub rx_ctx: op!((*mut EpObject, c_int, *mut RxAttr, *mut *mut EpObject, *mut c_void) -> c_int),
 }
 
 #[repr(C)]
@@ -345,6 +356,13 @@ pub struct EpAttr {
     pub protocol: u32,
     pub protocol_version: u32,
     pub max_msg_size: usize,
+    pub msg_prefix_size: usize,
+    pub max_order_raw_size: usize,
+    pub max_order_war_size: usize,
+    pub max_order_waw_size: usize,
+    pub mem_tag_format: u64,
+    pub tx_ctx_cnt: usize,
+    pub rx_ctx_cnt: usize,
 }
 
 #[repr(C)]
@@ -358,6 +376,13 @@ pub struct DomainAttr {
     pub av_type: c_int,
     pub mr_mode: c_int,
     pub mr_key_size: usize,
+    pub cq_data_size: usize,
+    pub cq_cnt: usize,
+    pub ep_cnt: usize,
+    pub tx_ctx_cnt: usize,
+    pub rx_ctx_cnt: usize,
+    pub max_ep_tx_ctx: usize,
+    pub max_ep_rx_ctx: usize,
 }
 
 #[repr(C)]
@@ -401,6 +426,8 @@ pub const SEND: u64 = 1 << 11;
 pub const REMOTE_READ: u64 = 1 << 12;
 pub const REMOTE_WRITE: u64 = 1 << 13;
 pub const DELIVERY_COMPLETE: u64 = 1 << 28;
+/// Peers can name a context of a scalable endpoint.
+pub const NAMED_RX_CTX: u64 = 1 << 58;
 
 /// Modes that this driver serves: it lends the library room in every operation's context.
 pub const CONTEXT: u64 = 1 << 59;
@@ -485,7 +512,9 @@ const _: () = {
     assert!(offset_of!(CqErrEntry, err) == 56 && offset_of!(CqErrEntry, err_data) == 64);
     assert!(size_of::<FiInfo>() == 120 && offset_of!(FiInfo, tx) == 72);
     assert!(size_of::<TxAttr>() == 80 && size_of::<RxAttr>() == 64);
-    assert!(offset_of!(EpAttr, max_msg_size) == 16);
+    assert!(offset_of!(EpAttr, max_msg_size) == 16 && offset_of!(EpAttr, rx_ctx_cnt) == 72);
+    assert!(offset_of!(DomainAttr, max_ep_rx_ctx) == 96 && offset_of!(EpOps, rx_ctx) == 40);
+    assert!(offset_of!(DomainOps, scalable_ep) == 32);
     assert!(offset_of!(DomainAttr, threading) == 16 && offset_of!(DomainAttr, mr_key_size) == 40);
     assert!(
         size_of::<FabricAttr>() == 32 && offset_of!(Nic, link) == 40 && offset_of!(LinkAttr, speed) == 16

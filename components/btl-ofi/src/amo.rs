@@ -7,10 +7,10 @@
 use crate::abi::{AtomicMessage, Ioc, RmaIoc, atomic, err};
 use crate::buffers::Route;
 use crate::context::Context;
+use crate::endpoints::Ep;
 use crate::issue::{Issue, OLD, Place, refused};
 use crate::link::Core;
 use crate::memory::Handle;
-use crate::objects::Ep;
 use crate::rail::Rail;
 use core::ffi::{c_int, c_void};
 use oxmpi_btl::{AtomicDesc, Completion, Vouched, access, amo};

@@ -4,7 +4,8 @@
 //! (modes FI_CONTEXT and FI_CONTEXT2), behind that stands what the operation was.
 
 use crate::abi::{CONTEXT_BYTES, MR_LOCAL, READ, RECV, SEND, WRITE};
-use crate::objects::{Domain, Info, Region};
+use crate::endpoints::Region;
+use crate::objects::{Domain, Info};
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::ptr::null_mut;

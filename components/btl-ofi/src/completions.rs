@@ -101,7 +101,7 @@ impl Rail {
             let ep = &cx.ep;
             // SAFETY: the endpoint lives; buffer and record are left alone until the completion, and go behind the endpoint.
             let code = unsafe {
-                (ep.recv)(ep.object, at.cast(), cx.buffers.size(), cx.buffers.desc(), ADDR_UNSPEC, record)
+                (ep.recv)(ep.receiver, at.cast(), cx.buffers.size(), cx.buffers.desc(), ADDR_UNSPEC, record)
             };
             match (-code) as i32 {
                 0 => _ = cx.unposted.pop(),

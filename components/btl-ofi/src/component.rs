@@ -5,10 +5,12 @@ use crate::amo;
 use crate::attendant::Attendant;
 use crate::buffers::Buffers;
 use crate::context::Context;
+use crate::endpoints::Ep;
+use crate::lanes::Lanes;
 use crate::library::{Api, LIBRARY};
 use crate::memory::{Making, Memory};
 use crate::module::Ofi;
-use crate::objects::{Av, Code, Cq, Domain, Ep, Fabric};
+use crate::objects::{Av, Code, Cq, Domain};
 use crate::params::{Settings, index};
 use crate::provider::{Candidate, Network, candidates, choose};
 use crate::rail::{Parts, Rail, Traits};
@@ -143,7 +145,12 @@ fn provider(
             false => OpenError::new(Status::NOT_FOUND, text),
         });
     };
-    all.into_iter().nth(chosen).ok_or_else(|| OpenError::new(Status::INTERNAL, "the provider is gone"))
+    let gone = || OpenError::new(Status::INTERNAL, "the provider is gone");
+    let mut chosen = all.into_iter().nth(chosen).ok_or_else(gone)?;
+    if settings.scales {
+        chosen.info = chosen.info.with_named_contexts().unwrap_or(chosen.info);
+    }
+    Ok(chosen)
 }
 
 /// Why none of the domains is used: each reason once, behind the domains that it holds for.
@@ -238,12 +245,13 @@ impl Opening<'_> {
         if mode & !(CONTEXT | CONTEXT2) != 0 {
             return Err(format!("it wants what this component does not do (mode bits {mode:#x})"));
         }
-        let said = |what: &'static str| move |code: Code| format!("{what}: {}", self.api.text(code));
-        let fabric = Fabric::new(info).map_err(said("the fabric"))?;
-        let domains = (0..self.settings.devices).map(|_| Domain::new(&fabric, info));
-        let domains = domains.collect::<Result<Vec<_>, _>>().map_err(said("a domain"))?;
-        let avs = domains.iter().map(|domain| Av::new(domain, info)).collect::<Result<Vec<_>, _>>();
-        let avs = avs.map_err(said("an address vector"))?;
+        let cris = self.host.num_cris() as usize;
+        let ordinary = match self.settings.contexts {
+            0 => cris,
+            n => n.min(cris),
+        };
+        let lanes = Lanes::new(self.api, self.settings, info, ordinary)?;
+        let domains = &lanes.domains;
         let registers_local = parts.domain.mr_mode & MR_LOCAL != 0;
         let memory = Memory::new(Making {
             domains: domains.clone(),
@@ -251,22 +259,15 @@ impl Opening<'_> {
             registers_local,
             key_size: parts.domain.mr_key_size,
         });
-        let cris = self.host.num_cris() as usize;
-        let ordinary = match self.settings.contexts {
-            0 => cris,
-            n => n.min(cris),
-        };
-        let mut contexts = Vec::new();
-        for lane in 0..=ordinary {
-            let device = if lane < ordinary { lane % domains.len() } else { 0 };
-            contexts.push(self.context(lane as u16, device, &domains[device], &avs[device], &memory)?);
-        }
+        let contexts = (0..=ordinary).map(|lane| self.context(lane, &lanes, &memory));
+        let mut contexts = contexts.collect::<Result<Vec<_>, _>>()?;
         let service = contexts.pop().ok_or("there is no service context")?;
-        let target = self.target(&domains[0], &avs[0])?;
+        let target = self.target(&domains[0], &lanes.avs[0])?;
         let attendant = self.attendant(contexts.iter().chain([&service]))?;
         let of_target = target.as_ref().map_or(&service.ep, |t| &t.ep);
         let eps = contexts.iter().map(|cx| &cx.ep).chain([&service.ep, of_target]);
-        let addresses = eps.map(Ep::address).collect::<Result<Vec<_>, _>>().map_err(said("its address"))?;
+        let addresses = eps.map(Ep::address).collect::<Result<Vec<_>, _>>();
+        let addresses = addresses.map_err(|code| format!("its address: {}", self.api.text(code)))?;
         let (amo_ops, amo_operands) = match self.chosen.atomics && target.is_some() {
             true => amo::offered(&service.ep),
             false => (0, 0),
@@ -293,35 +294,26 @@ impl Opening<'_> {
             contexts: ordinary as u16,
             addresses,
         };
-        let service = Service::new(service);
+        let scalables = lanes.scalables();
+        if scalables > 0 {
+            self.host.info(&format!("{} contexts of {scalables} scalable endpoints", ordinary + 1));
+        }
+        let (service, avs) = (Service::new(service), lanes.avs);
         Ok(Opened { card, traits, avs, memory, target, contexts, service, attendant })
     }
 
-    /// An endpoint with its queue.
-    fn endpoint(&self, domain: &Arc<Domain>, av: &Arc<Av>, size: usize) -> Result<Ep, String> {
-        let said = |what: &'static str| move |code: Code| format!("{what}: {}", self.api.text(code));
-        let cq = Cq::new(domain, size, self.settings.sleeps).map_err(said("a completion queue"))?;
-        Ep::new(&self.chosen.info, av, cq).map_err(said("an endpoint"))
-    }
-
-    fn context(
-        &self,
-        lane: u16,
-        device: usize,
-        domain: &Arc<Domain>,
-        av: &Arc<Av>,
-        memory: &Memory,
-    ) -> Result<Context, String> {
+    fn context(&self, lane: usize, lanes: &Lanes<'_>, memory: &Memory) -> Result<Context, String> {
         let (settings, parts) = (self.settings, self.chosen.info.parts());
         let receives = settings.recv_buffers.min(parts.rx.size.max(1));
         let sends = settings.send_buffers.min(parts.tx.size.max(1));
-        let ep = self.endpoint(domain, av, parts.tx.size + parts.rx.size)?;
+        let (device, ep) = (lanes.device(lane), lanes.endpoint(lane, parts.tx.size + parts.rx.size)?);
         let key = memory.new_key()?;
-        let buffers = Buffers::new(domain, &self.chosen.info, settings.buffer, receives, sends, key)?;
+        let buffers =
+            Buffers::new(&lanes.domains[device], &self.chosen.info, settings.buffer, receives, sends, key)?;
         let inject = if settings.injects { parts.tx.inject_size.min(settings.buffer) } else { 0 };
         let entry = CqEntry { context: null_mut(), flags: 0, len: 0 };
         Ok(Context {
-            lane,
+            lane: lane as u16,
             device,
             ep,
             unposted: (0..buffers.receives()).rev().collect(),

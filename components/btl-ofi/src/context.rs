@@ -5,8 +5,8 @@
 use crate::abi::CqEntry;
 use crate::attendant::Ward;
 use crate::buffers::{Buffers, Route};
+use crate::endpoints::Ep;
 use crate::link::{Core, In, Out};
-use crate::objects::Ep;
 use crate::operations::Operations;
 use crate::order::Buffered;
 use crate::wire::Kind;

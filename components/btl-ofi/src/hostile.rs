@@ -2,8 +2,9 @@
 
 use crate::abi::{ADDR_UNSPEC, CqEntry, SEND};
 use crate::buffers::{Purpose, Record};
+use crate::endpoints::Ep;
 use crate::library::{Api, LIBRARY};
-use crate::objects::{Av, Cq, Domain, Ep, Fabric, Found, Info};
+use crate::objects::{Av, Cq, Domain, Fabric, Found, Info};
 use crate::params::{PARAMS, Settings};
 use crate::provider::{candidates, choose};
 use crate::wire::{Card, Challenge, HEAD, Head, Hello, Kind, NONCE};
@@ -51,7 +52,7 @@ impl Stranger {
         let (at, len) = (self.place.as_ptr().cast_mut().cast(), self.place.len());
         // SAFETY: the place is longer than what is received, and goes behind the endpoint.
         let code = unsafe {
-            (self.ep.recv)(self.ep.object, at, len, null_mut(), ADDR_UNSPEC, self.received.context())
+            (self.ep.recv)(self.ep.receiver, at, len, null_mut(), ADDR_UNSPEC, self.received.context())
         };
         assert_eq!(code, 0, "a receive");
     }

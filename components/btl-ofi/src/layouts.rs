@@ -1,4 +1,5 @@
 //! The layouts and numbers of `abi.rs` against libfabric's own headers, where this machine has them: a C compiler checks an assertion for each.
+//! OXMPI_TEST_LIBFABRIC_TABLE names a file that they are written to, for `cargo xtask libfabric crates`.
 
 use crate::abi::*;
 use core::mem::{offset_of, size_of};
@@ -26,7 +27,8 @@ fn layouts_are_those_of_the_headers_here() {
         "fi_ops_fabric"."domain" = FabricOps.domain, "fi_ops_fabric"."trywait" = FabricOps.trywait,
         "fid_domain"."ops" = DomainObject.ops, "fid_domain"."mr" = DomainObject.mr,
         "fi_ops_domain"."av_open" = DomainOps.av_open, "fi_ops_domain"."cq_open" = DomainOps.cq_open,
-        "fi_ops_domain"."endpoint" = DomainOps.endpoint, "fi_ops_mr"."reg" = MrOps.reg,
+        "fi_ops_domain"."endpoint" = DomainOps.endpoint, "fi_ops_domain"."scalable_ep" = DomainOps.scalable_ep,
+        "fid_ep"."ops" = EpObject.ops, "fi_ops_ep"."tx_ctx" = EpOps.tx_ctx, "fi_ops_ep"."rx_ctx" = EpOps.rx_ctx, "fi_ops_mr"."reg" = MrOps.reg,
         "fid_av"."ops" = AvObject.ops, "fi_ops_av"."insert" = AvOps.insert, "fi_ops_av"."remove" = AvOps.remove,
         "fid_cq"."ops" = CqObject.ops, "fi_ops_cq"."read" = CqOps.read, "fi_ops_cq"."readerr" = CqOps.readerr,
         "fi_ops_cq"."strerror" = CqOps.strerror, "fid_mr"."mem_desc" = MrObject.desc, "fid_mr"."key" = MrObject.key,
@@ -50,7 +52,10 @@ fn layouts_are_those_of_the_headers_here() {
         "fi_info"."domain_attr" = FiInfo.domain, "fi_info"."fabric_attr" = FiInfo.fabric, "fi_info"."nic" = FiInfo.nic,
         "fi_tx_attr"."msg_order" = TxAttr.msg_order, "fi_tx_attr"."inject_size" = TxAttr.inject_size,
         "fi_tx_attr"."size" = TxAttr.size, "fi_rx_attr"."msg_order" = RxAttr.msg_order, "fi_rx_attr"."size" = RxAttr.size,
-        "fi_ep_attr"."max_msg_size" = EpAttr.max_msg_size, "fi_domain_attr"."name" = DomainAttr.name,
+        "fi_ep_attr"."max_msg_size" = EpAttr.max_msg_size,
+        "fi_ep_attr"."tx_ctx_cnt" = EpAttr.tx_ctx_cnt, "fi_ep_attr"."rx_ctx_cnt" = EpAttr.rx_ctx_cnt,
+        "fi_domain_attr"."max_ep_tx_ctx" = DomainAttr.max_ep_tx_ctx, "fi_domain_attr"."max_ep_rx_ctx" = DomainAttr.max_ep_rx_ctx,
+        "fi_domain_attr"."name" = DomainAttr.name,
         "fi_domain_attr"."threading" = DomainAttr.threading,
         "fi_domain_attr"."control_progress" = DomainAttr.control_progress,
         "fi_domain_attr"."data_progress" = DomainAttr.data_progress,
@@ -62,7 +67,7 @@ fn layouts_are_those_of_the_headers_here() {
     let numbers = numbers! {
         "FI_MSG" = MSG, "FI_RMA" = RMA, "FI_ATOMIC" = ATOMIC, "FI_READ" = READ, "FI_WRITE" = WRITE,
         "FI_RECV" = RECV, "FI_SEND" = SEND, "FI_REMOTE_READ" = REMOTE_READ, "FI_REMOTE_WRITE" = REMOTE_WRITE,
-        "FI_DELIVERY_COMPLETE" = DELIVERY_COMPLETE, "FI_CONTEXT" = CONTEXT, "FI_CONTEXT2" = CONTEXT2,
+        "FI_DELIVERY_COMPLETE" = DELIVERY_COMPLETE, "FI_NAMED_RX_CTX" = NAMED_RX_CTX, "FI_CONTEXT" = CONTEXT, "FI_CONTEXT2" = CONTEXT2,
         "sizeof(struct fi_context2)" = CONTEXT_BYTES, "FI_ORDER_SAS" = ORDER_SAS, "FI_EP_RDM" = EP_RDM,
         "FI_MR_LOCAL" = MR_LOCAL, "FI_MR_VIRT_ADDR" = MR_VIRT_ADDR, "FI_MR_ALLOCATED" = MR_ALLOCATED,
         "FI_MR_PROV_KEY" = MR_PROV_KEY, "FI_MR_ENDPOINT" = MR_ENDPOINT, "FI_PROGRESS_AUTO" = PROGRESS_AUTO, "FI_THREAD_SAFE" = THREAD_SAFE, "FI_RM_ENABLED" = RM_ENABLED,
@@ -77,6 +82,11 @@ fn layouts_are_those_of_the_headers_here() {
         "FI_SUM" = atomic::SUM, "FI_BOR" = atomic::BOR, "FI_BAND" = atomic::BAND, "FI_BXOR" = atomic::BXOR,
         "FI_ATOMIC_WRITE" = atomic::WRITE, "FI_CSWAP" = atomic::CSWAP,
     };
+    if let Some(path) = std::env::var_os("OXMPI_TEST_LIBFABRIC_TABLE") {
+        let places = places.iter().map(|(theirs, field, at)| format!("place {theirs} {field} {at}\n"));
+        let numbers = numbers.iter().map(|(theirs, ours)| format!("number {theirs} {ours}\n"));
+        std::fs::write(path, places.chain(numbers).collect::<String>()).expect("the table is written");
+    }
     let headers = ["fabric", "fi_domain", "fi_endpoint", "fi_cm", "fi_rma", "fi_atomic", "fi_eq", "fi_errno"];
     let mut source: String = headers.iter().map(|h| format!("#include <rdma/{h}.h>\n")).collect();
     source.push_str("#include <stddef.h>\n");

@@ -9,9 +9,11 @@ mod completions;
 mod component;
 mod connect;
 mod context;
+mod endpoints;
 #[cfg(test)]
 mod hostile;
 mod issue;
+mod lanes;
 #[cfg(test)]
 mod layouts;
 mod library;

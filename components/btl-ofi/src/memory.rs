@@ -5,8 +5,9 @@
 //! that nobody guesses one.
 
 use crate::abi::{MR_ENDPOINT, READ, RECV, REMOTE_READ, REMOTE_WRITE, SEND, WRITE, err};
+use crate::endpoints::{Ep, Region};
 use crate::link::held;
-use crate::objects::{Code, Domain, Ep, Region};
+use crate::objects::{Code, Domain};
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use oxmpi_btl::access;

@@ -1,4 +1,4 @@
-//! Objects of libfabric with their ends: descriptions, fabric, domain, address vector, completion queue, endpoint, registration.
+//! Objects of libfabric with their ends: descriptions, fabric, domain, address vector, completion queue. Endpoints and registrations are in `endpoints.rs`.
 //!
 //! Each object keeps those alive that it stands on, so ends come in the order that the library demands. All of them may be used from any thread:
 //! domains are opened with FI_THREAD_SAFE. Calls of a message's path (sending, receiving, reading completions) are read out of the tables
@@ -6,16 +6,20 @@
 
 use crate::abi::*;
 use crate::library::{Api, text};
+use crate::wire::Address;
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
+/// Most contexts of a scalable endpoint here: a number of one has 16 bits in messages.
+const MOST_CONTEXTS: usize = 1 << 10;
+
 /// The answer of a call of the library beside success: an error number.
 pub type Code = i32;
 
 /// Answer of a call, as a result.
-fn answered(code: isize) -> Result<(), Code> {
+pub fn answered(code: isize) -> Result<(), Code> {
     if code == 0 { Ok(()) } else { Err((-code) as Code) }
 }
 
@@ -25,15 +29,16 @@ macro_rules! of_table {
         let table = $table;
         // SAFETY: null, or a table of the library that lives as long as its object.
         let op = if table.is_null() { None } else { unsafe { (*table).$op } };
-        op.ok_or(err::NOSYS)
+        op.ok_or($crate::abi::err::NOSYS)
     }};
 }
+pub(crate) use of_table;
 
 /// Closes an object. One that is in use stays, which the order of ends prevents.
 ///
 /// # Safety
 /// An object of the library that nobody uses any more.
-unsafe fn close(fid: *mut Fid) {
+pub unsafe fn close(fid: *mut Fid) {
     // SAFETY: the caller's promise.
     if let Ok(close) = of_table!(unsafe { (*fid).ops }, close) {
         // SAFETY: as above.
@@ -45,7 +50,7 @@ unsafe fn close(fid: *mut Fid) {
 ///
 /// # Safety
 /// Two objects of one domain that live.
-unsafe fn bind(fid: *mut Fid, to: *mut Fid, flags: u64) -> Result<(), Code> {
+pub unsafe fn bind(fid: *mut Fid, to: *mut Fid, flags: u64) -> Result<(), Code> {
     // SAFETY: the caller's promise.
     let bind = of_table!(unsafe { (*fid).ops }, bind)?;
     // SAFETY: as above.
@@ -56,7 +61,7 @@ unsafe fn bind(fid: *mut Fid, to: *mut Fid, flags: u64) -> Result<(), Code> {
 ///
 /// # Safety
 /// The object lives, and `arg` is what the command wants.
-unsafe fn control(fid: *mut Fid, command: c_int, arg: *mut c_void) -> Result<(), Code> {
+pub unsafe fn control(fid: *mut Fid, command: c_int, arg: *mut c_void) -> Result<(), Code> {
     // SAFETY: the caller's promise.
     let control = of_table!(unsafe { (*fid).ops }, control)?;
     // SAFETY: as above.
@@ -71,11 +76,12 @@ macro_rules! any_thread {
         unsafe impl Sync for $type {}
     )* };
 }
-any_thread!(Info, Fabric, Domain, Av, Cq, Ep, Region);
+pub(crate) use any_thread;
+any_thread!(Info, Fabric, Domain, Av, Cq);
 
 /// Descriptions of a provider's endpoint, a list that the library has made.
 pub struct Info {
-    list: *mut FiInfo,
+    pub list: *mut FiInfo,
     api: Arc<Api>,
 }
 
@@ -164,6 +170,43 @@ impl Info {
         }
     }
 
+    /// The description with contexts of scalable endpoints that peers can name. `None`: the provider has none.
+    pub fn with_named_contexts(&self) -> Option<Info> {
+        let domain = self.parts().domain;
+        if domain.max_ep_tx_ctx.min(domain.max_ep_rx_ctx) < 2 {
+            return None;
+        }
+        let mut hints = self.each().into_iter().next()?;
+        hints.change(|info, parts| {
+            info.caps |= NAMED_RX_CTX;
+            parts.tx.caps |= NAMED_RX_CTX;
+        });
+        let names = self.names();
+        let found = hints.matching().ok()?.each();
+        found.into_iter().find(|one| one.names() == names && one.source() == self.source())
+    }
+
+    /// Most contexts of a scalable endpoint; 0: the description is not one of those.
+    pub fn most_contexts(&self) -> usize {
+        let parts = self.parts();
+        if parts.info.caps & NAMED_RX_CTX == 0 {
+            return 0;
+        }
+        parts.domain.max_ep_tx_ctx.min(parts.domain.max_ep_rx_ctx).min(MOST_CONTEXTS)
+    }
+
+    /// Bits that name one of them.
+    fn context_bits(&self) -> u32 {
+        self.most_contexts().next_power_of_two().trailing_zeros()
+    }
+
+    /// A copy of the first description, for a scalable endpoint of so many contexts.
+    pub fn of_contexts(&self, count: usize) -> Option<Info> {
+        let mut copy = self.each().into_iter().next()?;
+        copy.change(|_, parts| (parts.ep.tx_ctx_cnt, parts.ep.rx_ctx_cnt) = (count, count));
+        Some(copy)
+    }
+
     /// Bits per second of the card, 0 where it does not say.
     pub fn speed(&self) -> u64 {
         let nic = self.parts().info.nic;
@@ -224,7 +267,7 @@ impl Drop for Fabric {
 
 /// A domain with its address vector, which all its endpoints share.
 pub struct Domain {
-    object: *mut DomainObject,
+    pub object: *mut DomainObject,
     pub fabric: Arc<Fabric>,
 }
 
@@ -248,7 +291,9 @@ impl Drop for Domain {
 
 /// An address vector.
 pub struct Av {
-    object: *mut AvObject,
+    pub object: *mut AvObject,
+    /// Bits at the top of its numbers that name the context of a scalable endpoint.
+    context_bits: u32,
     _domain: Arc<Domain>,
 }
 
@@ -258,9 +303,10 @@ impl Av {
         // SAFETY: the domain lives.
         let open = of_table!(unsafe { (*domain.object).ops }, av_open)?;
         let kind = if info.parts().domain.av_type == AV_MAP { AV_MAP } else { AV_TABLE };
+        let context_bits = info.context_bits();
         let mut attr = AvAttr {
             kind,
-            rx_ctx_bits: 0,
+            rx_ctx_bits: context_bits as c_int,
             count: 0,
             ep_per_node: 0,
             name: core::ptr::null(),
@@ -270,17 +316,24 @@ impl Av {
         let mut object = null_mut();
         // SAFETY: the domain lives; attributes and a place.
         answered(unsafe { open(domain.object, &mut attr, &mut object, null_mut()) } as isize)?;
-        Ok(Arc::new(Av { object, _domain: domain.clone() }))
+        Ok(Arc::new(Av { object, context_bits, _domain: domain.clone() }))
     }
 
     /// The number under which endpoints know an address, which has the length of the provider's.
-    pub fn insert(&self, address: &[u8]) -> Result<u64, Code> {
+    pub fn insert(&self, address: &Address) -> Result<u64, Code> {
         // SAFETY: the vector lives.
         let insert = of_table!(unsafe { (*self.object).ops }, insert)?;
+        let context = u64::from(address.context);
+        if context >> self.context_bits != 0 {
+            return Err(err::INVAL);
+        }
         let mut number = ADDR_UNSPEC;
         // SAFETY: one address and one place.
-        let code = unsafe { insert(self.object, address.as_ptr().cast(), 1, &mut number, 0, null_mut()) };
+        let code =
+            unsafe { insert(self.object, address.bytes.as_ptr().cast(), 1, &mut number, 0, null_mut()) };
         match code {
+            // As the library's fi_rx_addr puts them together.
+            1 if number != ADDR_UNSPEC && context != 0 => Ok(number | context << (64 - self.context_bits)),
             1 if number != ADDR_UNSPEC => Ok(number),
             code if code < 0 => Err(-code),
             _ => Err(err::INVAL),
@@ -288,7 +341,8 @@ impl Av {
     }
 
     /// Forgets a number.
-    pub fn remove(&self, mut number: u64) {
+    pub fn remove(&self, number: u64) {
+        let mut number = number & (u64::MAX >> self.context_bits);
         // SAFETY: the vector lives.
         if let Ok(remove) = of_table!(unsafe { (*self.object).ops }, remove) {
             // SAFETY: one number of the vector's.
@@ -306,7 +360,7 @@ impl Drop for Av {
 
 /// A completion queue.
 pub struct Cq {
-    object: *mut CqObject,
+    pub object: *mut CqObject,
     read: unsafe extern "C" fn(*mut CqObject, *mut c_void, usize) -> isize,
     /// A descriptor that wakes sleepers; `None`: the provider has none.
     pub fd: Option<RawFd>,
@@ -434,134 +488,6 @@ impl Cq {
 impl Drop for Cq {
     fn drop(&mut self) {
         // SAFETY: the endpoint that is bound to it has ended, since it keeps it.
-        unsafe { close(self.object.cast()) }
-    }
-}
-
-/// An endpoint that is enabled, with its queue.
-pub struct Ep {
-    pub object: *mut EpObject,
-    pub recv: RecvCall,
-    pub send: SendCall,
-    pub inject: InjectCall,
-    pub read: Option<ReadCall>,
-    pub write: Option<WriteMsg>,
-    pub cq: Arc<Cq>,
-    _av: Arc<Av>,
-}
-
-impl Ep {
-    pub fn new(info: &Info, av: &Arc<Av>, cq: Cq) -> Result<Ep, Code> {
-        let domain = &cq.domain;
-        // SAFETY: the domain lives.
-        let open = of_table!(unsafe { (*domain.object).ops }, endpoint)?;
-        let mut object = null_mut();
-        // SAFETY: the domain and a description of it live; a place.
-        answered(unsafe { open(domain.object, info.list, &mut object, null_mut()) } as isize)?;
-        let set_up = || -> Result<(RecvCall, SendCall, InjectCall), Code> {
-            // SAFETY: objects of one domain that live.
-            unsafe {
-                bind(object.cast(), av.object.cast(), 0)?;
-                bind(object.cast(), cq.object.cast(), SEND | RECV)?;
-                control(object.cast(), ENABLE, null_mut())?;
-            }
-            // SAFETY: the endpoint lives.
-            let msg = unsafe { (*object).msg };
-            Ok((of_table!(msg, recv)?, of_table!(msg, send)?, of_table!(msg, inject)?))
-        };
-        match set_up() {
-            Ok((recv, send, inject)) => {
-                // SAFETY: the endpoint lives.
-                let rma = unsafe { (*object).rma };
-                let (read, write) = (of_table!(rma, read).ok(), of_table!(rma, writemsg).ok());
-                Ok(Ep { object, recv, send, inject, read, write, cq: Arc::new(cq), _av: av.clone() })
-            }
-            Err(code) => {
-                // SAFETY: nobody has it.
-                unsafe { close(object.cast()) };
-                Err(code)
-            }
-        }
-    }
-
-    /// The address under which peers reach it.
-    pub fn address(&self) -> Result<Vec<u8>, Code> {
-        // SAFETY: the endpoint lives.
-        let getname = of_table!(unsafe { (*self.object).cm }, getname)?;
-        let mut bytes = vec![0; 256];
-        let mut len = bytes.len();
-        // SAFETY: so many places.
-        answered(unsafe { getname(self.object.cast(), bytes.as_mut_ptr().cast(), &mut len) } as isize)?;
-        bytes.truncate(len);
-        Ok(bytes)
-    }
-
-    /// Table of atomic operations; null: there is none.
-    pub fn atomics(&self) -> *const AtomicOps {
-        // SAFETY: the endpoint lives.
-        unsafe { (*self.object).atomic }
-    }
-}
-
-impl Drop for Ep {
-    fn drop(&mut self) {
-        // SAFETY: the owner ends all use of it before.
-        unsafe { close(self.object.cast()) }
-    }
-}
-
-/// Registered memory.
-pub struct Region {
-    object: *mut MrObject,
-    _domain: Arc<Domain>,
-}
-
-impl Region {
-    /// Registers memory for these accesses (bits of [`READ`] and its like). `bound_to`: where the provider wants to know the endpoint.
-    ///
-    /// # Safety
-    /// So many bytes stay mapped from there as long as the region lives.
-    pub unsafe fn new(
-        domain: &Arc<Domain>,
-        (base, len): (*const c_void, usize),
-        access: u64,
-        key: u64,
-        bound_to: Option<&Ep>,
-    ) -> Result<Region, Code> {
-        // SAFETY: the domain lives.
-        let reg = of_table!(unsafe { (*domain.object).mr }, reg)?;
-        let mut object = null_mut();
-        // SAFETY: memory by the caller's promise; a place.
-        let code =
-            unsafe { reg(domain.object.cast(), base, len, access, 0, key, 0, &mut object, null_mut()) };
-        answered(code as isize)?;
-        let region = Region { object, _domain: domain.clone() };
-        if let Some(ep) = bound_to {
-            // SAFETY: objects of one domain that live.
-            unsafe {
-                bind(object.cast(), ep.object.cast(), 0)?;
-                control(object.cast(), ENABLE, null_mut())?;
-            }
-        }
-        Ok(region)
-    }
-
-    /// The key by which peers name it.
-    pub fn key(&self) -> u64 {
-        // SAFETY: the region lives.
-        unsafe { (*self.object).key }
-    }
-
-    /// The name by which local operations know it.
-    pub fn desc(&self) -> *mut c_void {
-        // SAFETY: as above.
-        unsafe { (*self.object).desc }
-    }
-}
-
-impl Drop for Region {
-    fn drop(&mut self) {
-        // SAFETY: the owner ends all use of it before.
         unsafe { close(self.object.cast()) }
     }
 }

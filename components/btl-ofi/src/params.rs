@@ -163,6 +163,13 @@ pub const PARAMS: &[ParamDecl] = &[
         "Has the provider offer a descriptor that wakes a process which sleeps. Set it to false where processes never sleep, to save the provider the work",
     )
     .scope(Scope::LOCAL),
+    ParamDecl::new(
+        "disable_sep",
+        ParamKind::BOOL,
+        7,
+        "false",
+        "Opens an endpoint with an address of its own for each communication resource (CRI), also where the provider has scalable endpoints, whose contexts share one address. Set it to true where a provider's scalable endpoints are slow or broken",
+    ),
     number(
         "exclusivity",
         8,
@@ -206,9 +213,10 @@ pub mod index {
     pub const ATOMICS: usize = 15;
     pub const DISABLE_INJECT: usize = 16;
     pub const SLEEP: usize = 17;
-    pub const EXCLUSIVITY: usize = 18;
-    pub const LATENCY: usize = 19;
-    pub const BANDWIDTH: usize = 20;
+    pub const DISABLE_SEP: usize = 18;
+    pub const EXCLUSIVITY: usize = 19;
+    pub const LATENCY: usize = 20;
+    pub const BANDWIDTH: usize = 21;
 }
 
 /// The values, in the types that the code wants.
@@ -235,6 +243,8 @@ pub struct Settings {
     pub provider_atomics: bool,
     pub injects: bool,
     pub sleeps: bool,
+    /// Contexts are those of scalable endpoints where the provider has these.
+    pub scales: bool,
     /// 0: by the provider.
     pub exclusivity: u32,
     pub latency: u32,
@@ -278,6 +288,7 @@ impl Settings {
             provider_atomics: p.int(index::ATOMICS) == 1,
             injects: !p.flag(index::DISABLE_INJECT),
             sleeps: p.flag(index::SLEEP),
+            scales: !p.flag(index::DISABLE_SEP),
             exclusivity: p.int(index::EXCLUSIVITY) as u32,
             latency: p.int(index::LATENCY) as u32,
             bandwidth: p.int(index::BANDWIDTH) as u32,
@@ -315,6 +326,7 @@ mod tests {
             (index::ATOMICS, "atomics"),
             (index::DISABLE_INJECT, "disable_inject"),
             (index::SLEEP, "sleep"),
+            (index::DISABLE_SEP, "disable_sep"),
             (index::EXCLUSIVITY, "exclusivity"),
             (index::LATENCY, "latency"),
             (index::BANDWIDTH, "bandwidth"),

@@ -4,7 +4,8 @@
 //! peers, and sleeps on the endpoint's completion queue, in which nothing ever completes: reading it has the provider work.
 
 use crate::abi::CqEntry;
-use crate::objects::{Ep, Found};
+use crate::endpoints::Ep;
+use crate::objects::Found;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;

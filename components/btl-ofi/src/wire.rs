@@ -5,7 +5,7 @@ use oxmpi_mca::ProcName;
 use oxmpi_mca::services::AUTH_BYTES;
 
 /// Raise it with every change of what follows.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 pub const NONCE: usize = 32;
 
 /// Takes fields off the front of bytes that came.
@@ -33,6 +33,15 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Where an endpoint is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The provider's own.
+    pub bytes: Vec<u8>,
+    /// Number of the context behind it, where it is that of a scalable endpoint; 0 elsewhere.
+    pub context: u16,
+}
+
 /// How a process is reached, as the host's exchange carries it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Card {
@@ -46,7 +55,7 @@ pub struct Card {
     pub rma: bool,
     /// Ordinary contexts; behind their addresses are those of the service context and of the target of one-sided operations.
     pub contexts: u16,
-    pub addresses: Vec<Vec<u8>>,
+    pub addresses: Vec<Address>,
 }
 
 /// Why a card is of no use.
@@ -67,11 +76,13 @@ impl Card {
         out.extend_from_slice(&self.format.to_le_bytes());
         out.extend_from_slice(&self.buffer.to_le_bytes());
         out.extend_from_slice(&u16::from(self.rma).to_le_bytes());
-        for text in std::iter::once(self.provider.as_bytes()).chain(self.addresses.iter().map(Vec::as_slice))
-        {
+        let mut text = |text: &[u8]| {
             out.extend_from_slice(&(text.len() as u16).to_le_bytes());
             out.extend_from_slice(text);
-        }
+        };
+        text(self.provider.as_bytes());
+        self.addresses.iter().for_each(|address| text(&address.bytes));
+        self.addresses.iter().for_each(|address| out.extend_from_slice(&address.context.to_le_bytes()));
         out
     }
 
@@ -92,9 +103,11 @@ impl Card {
         };
         let provider = String::from_utf8(text(&mut r)?).ok()?;
         let count = usize::from(contexts) + 2;
-        let addresses = (0..count).map(|_| text(&mut r)).collect::<Option<Vec<_>>>()?;
+        let bytes = (0..count).map(|_| text(&mut r)).collect::<Option<Vec<_>>>()?;
+        let with_context = |bytes| r.half().map(|context| Address { bytes, context });
+        let addresses = bytes.into_iter().map(with_context).collect::<Option<Vec<_>>>()?;
         let sane = contexts > 0 && buffer > HEAD as u32 && rma < 2 && r.0.is_empty();
-        let same = addresses.iter().all(|a| !a.is_empty());
+        let same = addresses.iter().all(|a| !a.bytes.is_empty());
         (sane && same).then_some(Card { provider, format, buffer, rma: rma == 1, contexts, addresses })
     }
 
@@ -232,7 +245,7 @@ pub struct Hello {
     pub token: u64,
     pub nonce: [u8; NONCE],
     /// Where the caller's endpoint is: its card cannot be asked for while messages are taken.
-    pub address: Vec<u8>,
+    pub address: Address,
 }
 
 impl Hello {
@@ -245,7 +258,8 @@ impl Hello {
             &self.link.to_le_bytes(),
             &self.token.to_le_bytes(),
             &self.nonce,
-            &self.address,
+            &self.address.context.to_le_bytes(),
+            &self.address.bytes,
         ]
         .concat()
     }
@@ -260,9 +274,9 @@ impl Hello {
             link: r.word()?,
             token: r.long()?,
             nonce: r.array()?,
-            address: r.0.to_vec(),
+            address: Address { context: r.half()?, bytes: r.0.to_vec() },
         };
-        (1..=LONGEST).contains(&hello.address.len()).then_some(hello)
+        (1..=LONGEST).contains(&hello.address.bytes.len()).then_some(hello)
     }
 }
 
@@ -305,7 +319,9 @@ mod tests {
             buffer: 16384,
             rma: true,
             contexts,
-            addresses: (0..contexts + 2).map(|n| vec![n as u8 + 1; 16 + usize::from(n)]).collect(),
+            addresses: (0..contexts + 2)
+                .map(|n| Address { bytes: vec![n as u8 + 1; 16 + usize::from(n)], context: n % 7 })
+                .collect(),
         }
     }
 
@@ -356,7 +372,7 @@ mod tests {
             link: 5,
             token: u64::MAX - 1,
             nonce: [7; NONCE],
-            address: vec![4; 16],
+            address: Address { bytes: vec![4; 16], context: 0x1234 },
         };
         assert_eq!(Hello::decode(&hello.encode()), Some(hello.clone()));
         let challenge = Challenge { link: 9, token: 8, nonce: [6; NONCE], proof: [5; AUTH_BYTES] };

@@ -1,5 +1,5 @@
-/* Long messages and a window between two ranks, with checked bytes; then each rank prints what the first two devices have carried for it: of
- * messages, and of the window. Argument: the library of the device in software. */
+/* Long messages and a window between two ranks, with checked bytes; then each rank prints what the first two devices (of libfabric: domains) have carried for it: of
+ * messages, and of the window. Argument: the library of the device in software, or the one before libfabric. */
 #include "check.h"
 
 #include <dlfcn.h>
@@ -78,6 +78,7 @@ int main(int argc, char **argv) {
     void *library = dlopen(argv[1], RTLD_NOW | RTLD_NOLOAD);
     CHECK(library, "%s is not in use", argv[1]);
     counter = (counter_fn)dlsym(library, "oxmpi_fake_verbs_counter");
+    if (!counter) counter = (counter_fn)dlsym(library, "oxmpi_ofi_faults_counter");
     CHECK(counter, "it has no counters");
     carried("", before, 0);
     messages(rank);

@@ -7,7 +7,7 @@ use crate::library::{Api, LIBRARY};
 use crate::objects::{Av, Cq, Domain, Fabric, Found, Info};
 use crate::params::{PARAMS, Settings};
 use crate::provider::{candidates, choose};
-use crate::wire::{Card, Challenge, HEAD, Head, Hello, Kind, NONCE};
+use crate::wire::{Card, Challenge, HEAD, Head, Hello, Kind, NONCE, published};
 use core::ptr::null_mut;
 use oxmpi_btl_conformance::{Harness, Link, Msg, Setup};
 use oxmpi_mca::{Host, Params, ProcName};
@@ -109,9 +109,10 @@ fn strangers_are_not_believed() {
     let h = Harness::new(&setup);
     // SAFETY: the table lives as long as the rank.
     let host = unsafe { Host::new(h.ranks[1].host.table(), "ofi") };
-    let card = Card::decode(&host.exchange_get(0).expect("published")).expect("a card");
+    let cards = published(&host.exchange_get(0).expect("published")).expect("cards");
+    let card = &cards[0];
     let name = |proc| crate::rail::Rail::name_of(&host, proc).expect("a name");
-    let stranger = Stranger::new(&api, &card);
+    let stranger = Stranger::new(&api, card);
     let before = h.ranks[0].host.arrived();
 
     stranger.send(&h, b"GET / HTTP/1.1\r\n\r\n");

@@ -21,6 +21,7 @@ mod link;
 mod memory;
 mod module;
 mod objects;
+mod opening;
 mod operations;
 mod order;
 mod outbound;

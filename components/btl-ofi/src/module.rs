@@ -5,7 +5,7 @@ use crate::link::{OfiEndpoint, Routes};
 use crate::memory::{HANDLE, Handle};
 use crate::rail::Rail;
 use crate::service::Service;
-use crate::wire::{BadCard, Card, VERSION};
+use crate::wire::{BadCard, Card, VERSION, published};
 use oxmpi_btl::{
     AtomicDesc, Btl, BtlAtomics, BtlAttrs, BtlFlush, BtlGet, BtlMemory, BtlPut, BtlService, BtlServiceSleep,
     BtlSleep, Completion, Contexts, Entered, Memory, Message, Peer, ProcInfo, RmaDesc, Vouched, WaitSet,
@@ -29,8 +29,10 @@ impl Ofi {
             Err(Status::NOT_FOUND) => return Ok(None),
             Err(e) => return Err(e),
         };
-        let why = match Card::decode(&blob) {
-            Ok(card) => {
+        let why = match published(&blob) {
+            Ok(cards) => {
+                // It does not use this domain.
+                let Some(card) = rail.card_for_this(cards) else { return Ok(None) };
                 let ours = &rail.card;
                 if (&card.provider, card.format, card.buffer) == (&ours.provider, ours.format, ours.buffer) {
                     return Ok(Some(card));

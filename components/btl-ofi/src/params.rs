@@ -51,7 +51,7 @@ pub const PARAMS: &[ParamDecl] = &[
     list(
         "domain",
         6,
-        "Domains of the provider to use, best first, by name (a network card or an interface); empty: the first that does not loop back. Set it where a node has several cards",
+        "Domains of the provider to use, by name (a network card or an interface); several are rails, among which long messages are divided; empty: one, the first that does not loop back. Set it where a node has several cards, in the same order on all nodes",
     ),
     ParamDecl::new(
         "progress_mode",
@@ -251,6 +251,17 @@ pub struct Settings {
     pub bandwidth: u32,
 }
 
+/// Names without those that came before.
+fn once(names: Vec<String>) -> Vec<String> {
+    let mut all = Vec::new();
+    names.into_iter().for_each(|name| {
+        if !all.contains(&name) {
+            all.push(name)
+        }
+    });
+    all
+}
+
 impl Settings {
     pub fn of(p: Params<'_>) -> Result<Settings, Refused> {
         let names = |index: usize| {
@@ -273,7 +284,7 @@ impl Settings {
             library: p.text(index::LIBRARY).to_owned(),
             include: names(index::PROVIDER_INCLUDE),
             exclude: names(index::PROVIDER_EXCLUDE),
-            domains: names(index::DOMAIN),
+            domains: once(names(index::DOMAIN)),
             progress: p.int(index::PROGRESS_MODE) as i32,
             contexts: p.int(index::NUM_CONTEXTS) as usize,
             devices: p.int(index::VIRTUAL_DEVICE_COUNT) as usize,

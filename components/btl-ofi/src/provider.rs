@@ -68,6 +68,13 @@ impl Candidate {
         name == self.provider || name == self.core()
     }
 
+    /// Takes a description whose scalable endpoints have contexts that peers can name, where there is one.
+    pub fn names_contexts(&mut self) {
+        if let Some(info) = self.info.with_named_contexts() {
+            self.info = info;
+        }
+    }
+
     fn nearness(&self) -> Nearness {
         nearness(self.info.parts().info.addr_format, self.info.source())
     }
@@ -183,6 +190,30 @@ pub fn choose(all: &[Candidate], settings: &Settings) -> Option<usize> {
         )
     };
     (0..all.len()).filter(|n| all[*n].against.is_none()).min_by_key(key)
+}
+
+/// Positions of the domains to use, each with its number: the best one, or those of the best one's provider that btl_ofi_domain names, whose
+/// numbers are their places there.
+pub fn rails(all: &[Candidate], settings: &Settings) -> Vec<(u16, usize)> {
+    let Some(first) = choose(all, settings) else { return Vec::new() };
+    if settings.domains.is_empty() {
+        return vec![(0, first)];
+    }
+    let fits = |c: &Candidate, name: &str| {
+        c.domain == name && c.provider == all[first].provider && c.against.is_none()
+    };
+    let best = |name: &str| {
+        let those = (0..all.len()).filter(|n| fits(&all[*n], name));
+        those.min_by_key(|n| (all[*n].nearness(), *n))
+    };
+    let named = settings.domains.iter().enumerate();
+    named.filter_map(|(number, name)| Some((number as u16, best(name)?))).collect()
+}
+
+/// Domains that btl_ofi_domain names and that are not among those.
+pub fn missing<'a>(all: &[Candidate], rails: &[(u16, usize)], settings: &'a Settings) -> Vec<&'a str> {
+    let is_there = |name: &&String| rails.iter().any(|(_, n)| all[*n].domain == **name);
+    settings.domains.iter().filter(|name| !is_there(name)).map(String::as_str).collect()
 }
 
 #[cfg(test)]

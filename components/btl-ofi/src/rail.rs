@@ -20,6 +20,8 @@ pub struct Rail {
     pub api: Arc<Api>,
     pub settings: Settings,
     pub name: ProcName,
+    /// Rails of this process.
+    rails: usize,
     pub card: Card,
     pub traits: Traits,
     /// Address vectors, by domain.
@@ -63,6 +65,7 @@ pub struct Parts {
     pub api: Arc<Api>,
     pub settings: Settings,
     pub name: ProcName,
+    pub rails: usize,
     pub card: Card,
     pub traits: Traits,
     pub avs: Vec<Arc<Av>>,
@@ -78,6 +81,7 @@ impl Rail {
             api: parts.api,
             settings: parts.settings,
             name: parts.name,
+            rails: parts.rails,
             card: parts.card,
             traits: parts.traits,
             avs: parts.avs.into(),
@@ -104,6 +108,13 @@ impl Rail {
         find(host.table().instance, proc, &mut name).is_ok().then_some(name)
     }
 
+    /// The card of a process by which this rail reaches it: that of the same number, or the only one where both have one alone.
+    pub fn card_for_this(&self, mut cards: Vec<Card>) -> Option<Card> {
+        let same = cards.iter().position(|card| card.rail == self.card.rail);
+        let alone = (self.rails == 1 && cards.len() == 1).then_some(0);
+        same.or(alone).map(|n| cards.swap_remove(n))
+    }
+
     /// A process, which is known from now on.
     pub fn core(&self, proc: u32) -> Arc<Core> {
         held(&self.cores).entry(proc).or_insert_with(|| Arc::new(Core::new(proc))).clone()
@@ -123,8 +134,10 @@ impl Rail {
     /// Tells the host of a lost process.
     fn tell_host(&self, proc: u32, why: &str) {
         // No report of ours: the runtime makes one, unless the launcher has one already of a process that was killed.
-        let provider = &self.card.provider;
-        let message = format!("the connection to process {proc} over btl_ofi ({provider}) has ended: {why}");
+        let (provider, domain) = (&self.card.provider, &self.traits.device);
+        let message = format!(
+            "the connection to process {proc} over btl_ofi (provider {provider}, domain {domain}) has ended: {why}"
+        );
         let tell = self.host.services().peer_failed;
         // The text lives during the call.
         let text = StrRef { ptr: message.as_ptr(), len: message.len() };

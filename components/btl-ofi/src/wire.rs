@@ -5,7 +5,7 @@ use oxmpi_mca::ProcName;
 use oxmpi_mca::services::AUTH_BYTES;
 
 /// Raise it with every change of what follows.
-pub const VERSION: u16 = 3;
+pub const VERSION: u16 = 4;
 pub const NONCE: usize = 32;
 
 /// Takes fields off the front of bytes that came.
@@ -42,9 +42,11 @@ pub struct Address {
     pub context: u16,
 }
 
-/// How a process is reached, as the host's exchange carries it.
+/// How a process is reached by one of its rails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Card {
+    /// Number of the rail: rails of one number reach each other.
+    pub rail: u16,
     /// The provider with its layers: both sides have the same.
     pub provider: String,
     /// Form of the addresses, as the library numbers them.
@@ -68,10 +70,43 @@ pub enum BadCard {
 /// Longest address, and longest name of a provider.
 const LONGEST: usize = 256;
 
+/// Cards of a process's rails, as the host's exchange carries them.
+pub fn publish(cards: &[&Card]) -> Vec<u8> {
+    let mut out = Vec::new();
+    out.extend_from_slice(&VERSION.to_le_bytes());
+    out.extend_from_slice(&(cards.len() as u16).to_le_bytes());
+    for card in cards {
+        let bytes = card.encode();
+        out.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
+        out.extend_from_slice(&bytes);
+    }
+    out
+}
+
+/// The cards that a process has published, at least one.
+pub fn published(bytes: &[u8]) -> Result<Vec<Card>, BadCard> {
+    let mut r = Reader(bytes);
+    match r.half() {
+        Some(VERSION) => cards(r).ok_or(BadCard::Damaged),
+        Some(other) => Err(BadCard::Version(other)),
+        None => Err(BadCard::Damaged),
+    }
+}
+
+fn cards(mut r: Reader<'_>) -> Option<Vec<Card>> {
+    let count = r.half()?;
+    let one = |r: &mut Reader<'_>| {
+        let len = r.word()? as usize;
+        Card::fields(Reader(r.bytes(len)?))
+    };
+    let all = (0..count).map(|_| one(&mut r)).collect::<Option<Vec<_>>>()?;
+    (r.0.is_empty() && !all.is_empty()).then_some(all)
+}
+
 impl Card {
-    pub fn encode(&self) -> Vec<u8> {
+    fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        out.extend_from_slice(&VERSION.to_le_bytes());
+        out.extend_from_slice(&self.rail.to_le_bytes());
         out.extend_from_slice(&self.contexts.to_le_bytes());
         out.extend_from_slice(&self.format.to_le_bytes());
         out.extend_from_slice(&self.buffer.to_le_bytes());
@@ -86,17 +121,8 @@ impl Card {
         out
     }
 
-    pub fn decode(bytes: &[u8]) -> Result<Card, BadCard> {
-        let mut r = Reader(bytes);
-        match r.half() {
-            Some(VERSION) => Card::fields(r).ok_or(BadCard::Damaged),
-            Some(other) => Err(BadCard::Version(other)),
-            None => Err(BadCard::Damaged),
-        }
-    }
-
     fn fields(mut r: Reader<'_>) -> Option<Card> {
-        let (contexts, format, buffer, rma) = (r.half()?, r.word()?, r.word()?, r.half()?);
+        let (rail, contexts, format, buffer, rma) = (r.half()?, r.half()?, r.word()?, r.word()?, r.half()?);
         let text = |r: &mut Reader<'_>| {
             let len = usize::from(r.half()?);
             if len <= LONGEST { r.bytes(len).map(<[u8]>::to_vec) } else { None }
@@ -108,7 +134,7 @@ impl Card {
         let addresses = bytes.into_iter().map(with_context).collect::<Option<Vec<_>>>()?;
         let sane = contexts > 0 && buffer > HEAD as u32 && rma < 2 && r.0.is_empty();
         let same = addresses.iter().all(|a| !a.bytes.is_empty());
-        (sane && same).then_some(Card { provider, format, buffer, rma: rma == 1, contexts, addresses })
+        (sane && same).then_some(Card { rail, provider, format, buffer, rma: rma == 1, contexts, addresses })
     }
 
     /// Number of the service context's address.
@@ -314,6 +340,7 @@ mod tests {
 
     fn card(contexts: u16) -> Card {
         Card {
+            rail: contexts + 3,
             provider: "tcp;ofi_rxm".into(),
             format: 2,
             buffer: 16384,
@@ -328,17 +355,18 @@ mod tests {
     #[test]
     fn cards_survive_the_way() {
         for contexts in [1, 2, 200] {
-            let card = card(contexts);
-            let bytes = card.encode();
-            assert_eq!(Card::decode(&bytes), Ok(card));
-            for len in [0, 1, 13, 20, bytes.len() - 1] {
-                assert_eq!(Card::decode(&bytes[..len]), Err(BadCard::Damaged), "{len} bytes");
+            let (card, other) = (card(contexts), card(7));
+            let bytes = publish(&[&card, &other]);
+            for len in [0, 1, 3, 13, 20, bytes.len() - 1] {
+                assert_eq!(published(&bytes[..len]), Err(BadCard::Damaged), "{len} bytes");
             }
-            assert_eq!(Card::decode(&[&bytes[..], &[0]].concat()), Err(BadCard::Damaged));
+            assert_eq!(published(&[&bytes[..], &[0]].concat()), Err(BadCard::Damaged));
+            assert_eq!(published(&bytes), Ok(vec![card, other]));
         }
-        let mut bytes = card(1).encode();
+        assert_eq!(published(&publish(&[])), Err(BadCard::Damaged), "none");
+        let mut bytes = publish(&[&card(1)]);
         bytes[0] = 9;
-        assert_eq!(Card::decode(&bytes), Err(BadCard::Version(9)));
+        assert_eq!(published(&bytes), Err(BadCard::Version(9)));
     }
 
     #[test]
@@ -383,7 +411,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_have_an_answer(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
-            let _ = (Card::decode(&bytes), Hello::decode(&bytes), Challenge::decode(&bytes));
+            let _ = (published(&bytes), Hello::decode(&bytes), Challenge::decode(&bytes));
             let mut long = [0; HEAD];
             bytes.iter().zip(&mut long).for_each(|(from, to)| *to = *from);
             if let Some(head) = Head::decode(&long) {

@@ -8,7 +8,7 @@ mod queue;
 mod state;
 mod tables;
 
-use core::ffi::{c_char, c_int, c_void};
+use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::Ordering;
 use queue::{AGAIN, AVAIL, Entry, Queue};
 use state::{Calls, State, held};
@@ -119,6 +119,18 @@ pub unsafe extern "C" fn fi_fabric(attr: *mut c_void, made: *mut *mut usize, con
     }
 }
 
+/// A counter by its name; 0: there is none of that name. `carried_N`: bytes that endpoints of the N-th domain have sent, put and got.
+///
+/// # Safety
+/// A C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oxmpi_ofi_faults_counter(name: *const c_char) -> u64 {
+    // SAFETY: the caller's promise.
+    let name = unsafe { CStr::from_ptr(name) }.to_str().unwrap_or_default();
+    let domain = name.strip_prefix("carried_").and_then(|number| number.parse().ok());
+    domain.map_or(0, |domain| State::get().carried(domain))
+}
+
 unsafe extern "C" fn open_domain(
     fabric: *mut c_void,
     info: *mut c_void,
@@ -131,6 +143,7 @@ unsafe extern "C" fn open_domain(
         let open = core::mem::transmute::<usize, Open>(state.own(fabric, op::DOMAIN));
         let answer = open(fabric, info, made, context);
         if answer == 0 {
+            state.opened(*made);
             state.stand_in(*made, object::OWN, op::CQ_OPEN, open_queue as *const () as usize);
             state.stand_in(*made, object::OWN, op::ENDPOINT, open_endpoint as *const () as usize);
         }
@@ -248,7 +261,7 @@ unsafe extern "C" fn open_endpoint(
         let open = core::mem::transmute::<usize, Open>(state.own(domain, op::ENDPOINT));
         let answer = open(domain, info, made, context);
         if answer == 0 {
-            stand_before(state, *made);
+            stand_before(state, *made, state.number_of(domain));
         }
         answer
     }
@@ -258,7 +271,7 @@ unsafe extern "C" fn open_endpoint(
 ///
 /// # Safety
 /// An endpoint that nobody else has yet.
-unsafe fn stand_before(state: &State, ep: *mut usize) {
+unsafe fn stand_before(state: &State, ep: *mut usize, domain: usize) {
     // SAFETY: the caller's promise, and functions of the library's types.
     unsafe {
         let own = |table, op| function(ep, table, op).unwrap_or_default();
@@ -270,6 +283,7 @@ unsafe fn stand_before(state: &State, ep: *mut usize) {
             read: own(object::REMOTE, op::RMA_READ),
             writemsg: own(object::REMOTE, op::RMA_WRITEMSG),
             queue: None,
+            domain,
         };
         held(&state.calls).insert(ep as usize, calls);
         replace(ep, object::GENERAL, &[(op::BIND, posts::bind as *const () as usize)]);

@@ -20,11 +20,20 @@ impl State {
         self.faults.again > 0 && n.is_multiple_of(self.faults.again)
     }
 
-    /// Runs a post that sends, unless it is refused. `completes`: it will have a completion.
-    fn send_post(&self, calls: &Calls, completes: bool, post: impl FnOnce() -> isize) -> isize {
+    /// Runs a post that carries so many bytes, unless it is refused. `completes`: it will have a completion.
+    fn send_post(&self, calls: &Calls, bytes: usize, completes: bool, post: impl FnOnce() -> isize) -> isize {
         if self.refuses() {
             return AGAIN;
         }
+        let answer = self.post(calls, completes, post);
+        if answer == 0 {
+            self.carries(calls.domain, bytes);
+        }
+        answer
+    }
+
+    /// Runs a post that sends, unless there is no room for it.
+    fn post(&self, calls: &Calls, completes: bool, post: impl FnOnce() -> isize) -> isize {
         let Some(queue) = &calls.queue else { return post() };
         {
             let mut queue = held(queue);
@@ -114,7 +123,7 @@ pub unsafe extern "C" fn send(
     let state = State::get();
     let calls = state.calls(ep);
     // SAFETY: the function of that endpoint, which differs from `recv` in that it does not write; the caller's own arguments.
-    let answer = state.send_post(&calls, true, || unsafe {
+    let answer = state.send_post(&calls, len, true, || unsafe {
         core::mem::transmute::<usize, RecvCall>(calls.send)(ep, at, len, desc, to, context)
     });
     if answer == 0 {
@@ -127,7 +136,7 @@ pub unsafe extern "C" fn inject(ep: *mut c_void, at: *const c_void, len: usize, 
     let state = State::get();
     let calls = state.calls(ep);
     // SAFETY: the function of that endpoint; the caller's own arguments.
-    let answer = state.send_post(&calls, false, || unsafe {
+    let answer = state.send_post(&calls, len, false, || unsafe {
         core::mem::transmute::<usize, InjectCall>(calls.inject)(ep, at, len, to)
     });
     if answer == 0 {
@@ -149,7 +158,7 @@ pub unsafe extern "C" fn read(
     let state = State::get();
     let calls = state.calls(ep);
     // SAFETY: the function of that endpoint; the caller's own arguments.
-    state.send_post(&calls, true, || unsafe {
+    state.send_post(&calls, len, true, || unsafe {
         core::mem::transmute::<usize, ReadCall>(calls.read)(ep, at, len, desc, from, remote, key, context)
     })
 }
@@ -157,8 +166,13 @@ pub unsafe extern "C" fn read(
 pub unsafe extern "C" fn writemsg(ep: *mut c_void, message: *const c_void, flags: u64) -> isize {
     let state = State::get();
     let calls = state.calls(ep);
+    // SAFETY: a message begins with its list, a descriptor, and the number of the list's entries, each an address and a length.
+    let len = unsafe {
+        let [list, _, count] = *message.cast::<[usize; 3]>();
+        core::slice::from_raw_parts(list as *const [usize; 2], count).iter().map(|entry| entry[1]).sum()
+    };
     // SAFETY: the function of that endpoint; the caller's own arguments.
-    state.send_post(&calls, true, || unsafe {
+    state.send_post(&calls, len, true, || unsafe {
         core::mem::transmute::<usize, WriteMsgCall>(calls.writemsg)(ep, message, flags)
     })
 }

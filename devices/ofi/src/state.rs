@@ -19,6 +19,8 @@ pub struct Calls {
     pub read: usize,
     pub writemsg: usize,
     pub queue: Option<Arc<Mutex<Queue>>>,
+    /// Number of its domain, in the order of opening.
+    pub domain: usize,
 }
 
 /// The lock, whoever has panicked with it.
@@ -40,6 +42,8 @@ pub struct State {
     opens: Mutex<HashMap<(usize, usize), usize>>,
     pub calls: Mutex<HashMap<usize, Calls>>,
     pub queues: Mutex<HashMap<usize, Arc<Mutex<Queue>>>>,
+    /// Domains, in the order of opening, with bytes that their endpoints have sent, put and got.
+    pub domains: Mutex<Vec<(usize, u64)>>,
 }
 
 impl State {
@@ -69,6 +73,7 @@ impl State {
             opens: Mutex::default(),
             calls: Mutex::default(),
             queues: Mutex::default(),
+            domains: Mutex::default(),
         })
     }
 
@@ -95,6 +100,28 @@ impl State {
     /// Changes them.
     pub fn change(&self, ep: *mut c_void, change: impl FnOnce(&mut Calls)) {
         change(held(&self.calls).entry(ep as usize).or_default());
+    }
+
+    /// A domain is open.
+    pub fn opened(&self, domain: *mut usize) {
+        held(&self.domains).push((domain as usize, 0));
+    }
+
+    /// Number of a domain; that of the newest where there were several at one address.
+    pub fn number_of(&self, domain: *mut c_void) -> usize {
+        held(&self.domains).iter().rposition(|(of, _)| *of == domain as usize).unwrap_or_default()
+    }
+
+    /// An endpoint of a domain has sent, put or got so many bytes.
+    pub fn carries(&self, domain: usize, bytes: usize) {
+        if let Some((_, carried)) = held(&self.domains).get_mut(domain) {
+            *carried += bytes as u64;
+        }
+    }
+
+    /// Bytes that a domain has carried.
+    pub fn carried(&self, domain: usize) -> u64 {
+        held(&self.domains).get(domain).map_or(0, |(_, carried)| *carried)
     }
 
     /// A completion queue of ours. `None`: the object is none.

@@ -1,7 +1,11 @@
 //! `cargo xtask libfabric`: btl-ofi's layouts, tests and jobs with a libfabric of 2.x beside that of the machine.
 //!
+//! `crates` compares the layouts with two crates that have libfabric's interface, too (`libfabric/crates.rs`).
+//!
 //! Debian 12 has 1.17. The library of 2.x is the one inside MPICH's Python wheel (Debian 13's wants a newer C library), the headers are those of
 //! Debian 13's package; both are unpacked into `target/libfabric`, and nothing is installed. OXMPI_LIBFABRIC_2 names another library instead.
+
+mod crates;
 
 use crate::bounded::{self, Outcome};
 use crate::workspace::Workspace;
@@ -17,6 +21,8 @@ use std::time::Duration;
 pub enum Step {
     /// The layouts against the headers of 2.x
     Headers,
+    /// The layouts against the crates libfabric-sys and ofi-libfabric-sys, which are fetched, as far as they build
+    Crates,
     /// The tests of btl-ofi with both libraries
     Tests,
     /// The jobs over btl-ofi with both libraries
@@ -37,6 +43,13 @@ pub fn run(workspace: &Workspace, steps: &[Step]) -> Result<(), String> {
         let headers = headers(&folder)?;
         let mut test = workspace.cargo(&["test", "-p", "btl-ofi", "--lib", "layouts"]);
         done(test.env("OXMPI_TEST_LIBFABRIC_HEADERS", headers), "the layouts against the headers of 2.1")?;
+    }
+    if wanted(Step::Crates) {
+        let table = folder.join("table");
+        let mut test = workspace.cargo(&["test", "-p", "btl-ofi", "--lib", "layouts"]);
+        done(test.env("OXMPI_TEST_LIBFABRIC_TABLE", &table), "the table of layouts")?;
+        let table = fs::read_to_string(&table).map_err(|e| format!("{}: {e}", table.display()))?;
+        crates::run(&folder, &table, &headers(&folder)?, &library(&folder)?)?;
     }
     if !wanted(Step::Tests) && !wanted(Step::Jobs) {
         return Ok(());

@@ -123,6 +123,7 @@ fn model_a_root_runs_ahead_of_its_reader() {
     fn root(view: &View) {
         for value in 1..=SLOTS + 1 {
             let step = view.begin();
+            view.lead(step);
             view.make_room(step).expect("nobody leaves");
             view.put(step, value.into());
             view.post(step, 0);
@@ -132,6 +133,7 @@ fn model_a_root_runs_ahead_of_its_reader() {
     fn reader(view: &View) {
         for value in 1..=SLOTS + 1 {
             let step = view.begin();
+            view.follow(0, step);
             view.see(0, step).expect("nobody leaves");
             assert_eq!(view.get(0, step), u64::from(value));
             view.finish();

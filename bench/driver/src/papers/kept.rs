@@ -70,37 +70,29 @@ impl Kept {
     pub fn doubts(&self) -> Vec<String> {
         let mut doubts = Vec::new();
         if self.rounds < ENOUGH {
-            doubts.push(format!(
-                "{}: a quick run ({} of {ENOUGH} rounds), no measurement",
-                self.case, self.rounds
-            ));
+            doubts.push(format!("a quick run ({} of {ENOUGH} rounds), no measurement", self.rounds));
         }
         if self.machine.load > Machine::QUIET {
-            doubts.push(format!(
-                "{}: the machine was busy (load {} when it began)",
-                self.case, self.machine.load
-            ));
+            doubts.push(format!("the machine was busy (load {:.0} when it began)", self.machine.load.ceil()));
         }
-        if let Some(model) = &self.model {
-            doubts.push(format!("{}: {model}", self.case));
-        }
+        doubts.extend(self.model.clone());
         if !self.whole {
-            doubts.push(format!("{}: time was up before all places were measured", self.case));
+            doubts.push("time was up before all places were measured".to_owned());
         }
         let count = |wanted: fn(&Row) -> bool| {
             self.rows.iter().filter(|r| r.quantity == "value" && wanted(r)).count()
         };
         let failed = count(|r| r.failure.is_some());
         if failed > 0 {
-            doubts.push(format!("{}: {failed} jobs failed", self.case));
+            doubts.push(format!("{failed} jobs failed"));
         }
         let stored = count(|r| r.stored);
         if stored > 0 {
-            doubts.push(format!("{}: {stored} values are stored ones, of an earlier run", self.case));
+            doubts.push(format!("{stored} values are stored ones, of an earlier run"));
         }
         let unseen = count(|r| r.median.is_some() && !r.verified && !r.stored);
         if unseen > 0 {
-            doubts.push(format!("{}: the data behind {unseen} values was not looked at", self.case));
+            doubts.push(format!("the data behind {unseen} values was not looked at"));
         }
         doubts
     }

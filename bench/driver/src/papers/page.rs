@@ -124,7 +124,21 @@ impl<'a> Page<'a> {
 
     fn doubts(&self, paper: &Paper, figure: &Figure) -> Vec<String> {
         let cases = self.of_figure(figure);
-        let mut doubts: Vec<String> = cases.iter().flat_map(|(_, kept)| kept.doubts()).collect();
+        // Each reason once, with the cases that have it unless all do.
+        let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+        for (name, kept) in &cases {
+            for reason in kept.doubts() {
+                match reasons.iter_mut().find(|(known, _)| *known == reason) {
+                    Some((_, names)) => names.push(title(*name)),
+                    None => reasons.push((reason, vec![title(*name)])),
+                }
+            }
+        }
+        let told = |(reason, names): (String, Vec<String>)| match names.len() == cases.len() {
+            true => reason,
+            false => format!("{}: {reason}", names.join(", ")),
+        };
+        let mut doubts: Vec<String> = reasons.into_iter().map(told).collect();
         if let Some((_, kept)) = cases.first()
             && kept.machine.cores < paper.cores
         {

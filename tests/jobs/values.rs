@@ -73,7 +73,10 @@ fn the_way_to_ranks_of_a_window_is_explained() {
         return;
     }
     for (name, words) in [
-        ("osc_rdma_priority", &["by load and store", "osc_win_ranks_mapped", "osc_win_ranks_by_requests"][..]),
+        (
+            "osc_rdma_priority",
+            &["by load and store", "osc_win_ranks_mapped", "osc_win_ranks_by_requests"][..],
+        ),
         ("osc_pt2pt_priority", &["by messages", "osc_win_ranks_by_messages"]),
     ] {
         let it = explained(name, &[]);

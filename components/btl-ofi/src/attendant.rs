@@ -6,7 +6,8 @@
 //! completions; where it beats it stays away. It starts with the first message.
 
 use crate::objects::Cq;
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use crate::ward::Ward;
+use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use oxmpi_btl_support::{Bell, Helper};
 use oxmpi_mca::Host;
@@ -17,48 +18,6 @@ use std::sync::{Arc, OnceLock};
 /// Time between two looks at a pulse, and the longest that it grows to while nothing happens.
 const SHORTEST: Duration = Duration::from_millis(4);
 const LONGEST: Duration = Duration::from_millis(64);
-
-/// An endpoint, as its holder and the attendant share it.
-#[derive(Default)]
-pub struct Ward {
-    /// Beats with every look of the holder's.
-    pulse: AtomicU32,
-    /// Something was sent.
-    has_sent: AtomicBool,
-    /// The holder sleeps on the queue's descriptor, or is about to: the provider wakes it when there is work.
-    sleeps: AtomicBool,
-    /// The attendant is at work for it.
-    is_served: AtomicBool,
-}
-
-impl Ward {
-    /// The holder looks.
-    #[inline]
-    pub fn beat(&self) {
-        // The holder alone writes.
-        self.pulse.store(self.pulse.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
-    }
-
-    /// The holder is about to sleep. False: the attendant is at work, and might take what would wake it.
-    pub fn may_sleep(&self) -> bool {
-        self.sleeps.store(true, Ordering::SeqCst);
-        !self.is_served.load(Ordering::SeqCst)
-    }
-
-    /// The holder does not sleep any more.
-    pub fn wakes(&self) {
-        self.sleeps.store(false, Ordering::SeqCst);
-    }
-
-    /// Runs `work` unless the holder sleeps.
-    fn serve(&self, work: impl FnOnce()) {
-        self.is_served.store(true, Ordering::SeqCst);
-        if !self.sleeps.load(Ordering::SeqCst) {
-            work();
-        }
-        self.is_served.store(false, Ordering::SeqCst);
-    }
-}
 
 pub struct Attendant {
     wards: Vec<(Arc<Ward>, Arc<Cq>)>,
@@ -75,14 +34,14 @@ impl Attendant {
     /// A message was sent from an endpoint.
     #[inline]
     pub fn attend(self: &Arc<Attendant>, ward: &Ward, host: &Host) {
-        if !ward.has_sent.load(Ordering::Relaxed) {
+        if !ward.has_sent() {
             self.begin(ward, host);
         }
     }
 
     #[cold]
     fn begin(self: &Arc<Attendant>, ward: &Ward, host: &Host) {
-        ward.has_sent.store(true, Ordering::Release);
+        ward.sends();
         self.thread.get_or_init(|| {
             let attendant = self.clone();
             match Helper::start("btl-ofi sends", "attendant's", move || attendant.run()) {
@@ -102,10 +61,10 @@ impl Attendant {
             let mut beats = false;
             let mut fds: Vec<RawFd> = vec![self.bell.fd()];
             for ((ward, cq), seen) in self.wards.iter().zip(&mut seen) {
-                if !ward.has_sent.load(Ordering::Acquire) {
+                if !ward.has_sent() {
                     continue;
                 }
-                let pulse = ward.pulse.load(Ordering::Relaxed);
+                let pulse = ward.pulse();
                 if core::mem::replace(seen, pulse) != pulse {
                     beats = true;
                     continue;

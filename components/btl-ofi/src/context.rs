@@ -3,12 +3,12 @@
 //! The service context has the same, and the request that it serves (`service.rs`). Code of both is written once, for a [`Holder`].
 
 use crate::abi::CqEntry;
-use crate::attendant::Ward;
 use crate::buffers::{Buffers, Route};
 use crate::endpoints::Ep;
 use crate::link::{Core, In, Out};
 use crate::operations::Operations;
 use crate::order::Buffered;
+use crate::ward::Ward;
 use crate::wire::Kind;
 use oxmpi_btl::Completion;
 use oxmpi_btl_support::Timer;

@@ -10,11 +10,11 @@ mod component;
 mod connect;
 mod context;
 mod endpoints;
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod hostile;
 mod issue;
 mod lanes;
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod layouts;
 mod library;
 mod link;
@@ -37,6 +37,7 @@ mod service;
 mod sleep;
 mod sys;
 mod target;
+mod ward;
 mod wire;
 
 oxmpi_mca::component! {

@@ -194,7 +194,7 @@ fn status_of(code: Code) -> Status {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

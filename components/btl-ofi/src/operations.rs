@@ -135,7 +135,7 @@ impl<D> Operations<D> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use crate::issue::Transfer;

@@ -216,7 +216,7 @@ pub fn missing<'a>(all: &[Candidate], rails: &[(u16, usize)], settings: &'a Sett
     settings.domains.iter().filter(|name| !is_there(name)).map(String::as_str).collect()
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

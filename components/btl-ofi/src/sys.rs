@@ -53,7 +53,7 @@ pub unsafe fn wait_for(fds: &[RawFd], longest: Duration) -> bool {
     poll(&mut polled, Some(&time)).is_ok_and(|ready| ready > 0)
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 #[command(name = "oxmpi-bench", args_conflicts_with_subcommands = true)]
 struct Arguments {
     #[command(subcommand)]
-    command: Option<Whole>,
+    command: Option<Command>,
     /// Names of cases, whole or up to a part (fig5.2 is fig5.2a, b and c)
     cases: Vec<String>,
     /// Name the cases and stop
@@ -77,7 +77,7 @@ struct Arguments {
 
 /// Commands beside running cases by name.
 #[derive(Subcommand)]
-enum Whole {
+enum Command {
     Papers(papers::command::Arguments),
 }
 
@@ -181,7 +181,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let ended = match &arguments.command {
-        Some(Whole::Papers(papers)) => papers::command::run(papers),
+        Some(Command::Papers(papers)) => papers::command::run(papers),
         None => run(&arguments),
     };
     match ended {

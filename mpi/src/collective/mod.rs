@@ -249,7 +249,7 @@ pub fn is_in_place(buf: Address) -> bool {
     core::ptr::eq(buf.as_ptr(), IN_PLACE)
 }
 
-/// One side of a collective: the type found, count and buffer good. What nearly every call has is seen without a result in memory; copying one costs as much as the checks.
+/// One side of a collective: the type found, count and buffer good. Sides of nearly every call are checked without a result in memory; copying one costs as much as the checks.
 #[inline]
 pub fn side(process: &Process, (buf, count, datatype): Data, which: &str) -> Res<&'static TypeDesc> {
     match datatype::usable(datatype) {

@@ -1,6 +1,6 @@
 //! *Enabling Efficient Multithreaded MPI Communication through a Library-Based Implementation of MPI Endpoints* (Sridharan, Dinan, Kalamkar, SC 2014).
 
-use super::figure::{At, Figure, Paper, Published, Selection, Value, drawing, view};
+use super::figure::{Figure, Paper, Position, Published, Selection, Value, drawing, view};
 use crate::program::COMMUNICATING;
 
 pub fn paper() -> Paper {
@@ -51,8 +51,8 @@ fn messages() -> Vec<Figure> {
                     .ours(Selection::Difference {
                         case: "ep-latency",
                         quantity: "value",
-                        over: ("endpoints by proxies".into(), At::First),
-                        under: ("threads".into(), At::First),
+                        over: ("endpoints by proxies".into(), Position::First),
+                        under: ("threads".into(), Position::First),
                     }),
             ],
             ..Figure::default()
@@ -68,20 +68,20 @@ fn messages() -> Vec<Figure> {
                 eight("endpoints over threads", Value::Is(4.38)).ratio(
                     "ep-bandwidth",
                     "value",
-                    ("endpoints", At::Last),
-                    ("threads", At::Last),
+                    ("endpoints", Position::Last),
+                    ("threads", Position::Last),
                 ),
                 eight("endpoints over processes", Value::About(1.0)).ratio(
                     "ep-bandwidth",
                     "value",
-                    ("endpoints", At::Last),
-                    ("processes", At::Last),
+                    ("endpoints", Position::Last),
+                    ("processes", Position::Last),
                 ),
                 eight("endpoints by proxies over threads", Value::Is(4.38)).ratio(
                     "ep-bandwidth",
                     "value",
-                    ("endpoints by proxies", At::Last),
-                    ("threads", At::Last),
+                    ("endpoints by proxies", Position::Last),
+                    ("threads", Position::Last),
                 ),
                 Published::new(
                     "all alike for long messages: endpoints over threads",
@@ -92,8 +92,8 @@ fn messages() -> Vec<Figure> {
                 .ratio(
                     "ep-bandwidth-size",
                     "value",
-                    ("endpoints", At::Last),
-                    ("threads", At::Last),
+                    ("endpoints", Position::Last),
+                    ("threads", Position::Last),
                 ),
             ],
             ..Figure::default()
@@ -112,14 +112,24 @@ fn messages() -> Vec<Figure> {
                     Value::AtLeast(10.0),
                     "times",
                 )
-                .ratio("ep-rate", "value", ("processes", At::Last), ("threads", At::Last)),
+                .ratio(
+                    "ep-rate",
+                    "value",
+                    ("processes", Position::Last),
+                    ("threads", Position::Last),
+                ),
                 Published::new(
                     "endpoints over threads, short messages",
                     "8 B",
                     Value::AtLeast(10.0),
                     "times",
                 )
-                .ratio("ep-rate", "value", ("endpoints", At::Last), ("threads", At::Last)),
+                .ratio(
+                    "ep-rate",
+                    "value",
+                    ("endpoints", Position::Last),
+                    ("threads", Position::Last),
+                ),
             ],
             ..Figure::default()
         },
@@ -151,7 +161,7 @@ fn kernels() -> Vec<Figure> {
                     Value::Is(ms),
                     "ms",
                 );
-                table.push(row.value("ep-dslash", quantity, series, At::X(processes)));
+                table.push(row.value("ep-dslash", quantity, series, Position::X(processes)));
             }
         }
         let sum = |times: [f64; 3]| times.iter().sum::<f64>();
@@ -169,7 +179,7 @@ fn kernels() -> Vec<Figure> {
             Value::Is(spoken(master) / spoken(endpoints)),
             "times",
         );
-        let (over, under) = (("master", At::X(processes)), ("endpoints", At::X(processes)));
+        let (over, under) = (("master", Position::X(processes)), ("endpoints", Position::X(processes)));
         speedups.push(whole.ratio("ep-dslash", "value", over, under));
         speedups.push(part.ratio("ep-dslash", "communication", over, under));
     }
@@ -221,8 +231,8 @@ fn kernels() -> Vec<Figure> {
                     .ratio(
                         "ep-dslash",
                         "value",
-                        ("multiple, 2 threads", At::Last),
-                        ("multiple, 1 thread", At::Last),
+                        ("multiple, 2 threads", Position::Last),
+                        ("multiple, 1 thread", Position::Last),
                     ),
                 Published::new(
                     "one thread at MPI_THREAD_MULTIPLE over the master: a little slower",
@@ -233,8 +243,8 @@ fn kernels() -> Vec<Figure> {
                 .ratio(
                     "ep-dslash",
                     "value",
-                    ("multiple, 1 thread", At::Last),
-                    ("funneled", At::Last),
+                    ("multiple, 1 thread", Position::Last),
+                    ("funneled", Position::Last),
                 ),
             ],
             ..Figure::default()
@@ -256,8 +266,8 @@ fn kernels() -> Vec<Figure> {
                 .ratio(
                     "ep-fft-bandwidth",
                     "value",
-                    ("endpoints", At::X(64)),
-                    ("master", At::X(64)),
+                    ("endpoints", Position::X(64)),
+                    ("master", Position::X(64)),
                 ),
                 Published::new(
                     "endpoints over the master thread, bandwidth",
@@ -268,8 +278,8 @@ fn kernels() -> Vec<Figure> {
                 .ratio(
                     "ep-fft-bandwidth",
                     "value",
-                    ("endpoints", At::X(4096)),
-                    ("master", At::X(4096)),
+                    ("endpoints", Position::X(4096)),
+                    ("master", Position::X(4096)),
                 ),
             ],
             absent: "One node instead of 32; messages up to 512 KiB, on both sides of the switch of protocols (256 KiB there).",

@@ -98,7 +98,7 @@ impl Value {
 
 /// Where in a series a value is.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum At {
+pub enum Position {
     First,
     Last,
     /// The largest.
@@ -110,9 +110,19 @@ pub enum At {
 #[derive(Clone, Debug)]
 pub enum Selection {
     /// A value of a series, or with `under` how many times as large it is.
-    Ratio { case: &'static str, quantity: &'static str, over: (String, At), under: Option<(String, At)> },
+    Ratio {
+        case: &'static str,
+        quantity: &'static str,
+        over: (String, Position),
+        under: Option<(String, Position)>,
+    },
     /// By how much one value of a case is larger than another.
-    Difference { case: &'static str, quantity: &'static str, over: (String, At), under: (String, At) },
+    Difference {
+        case: &'static str,
+        quantity: &'static str,
+        over: (String, Position),
+        under: (String, Position),
+    },
     /// The mean over series and cases.
     Mean(Mean),
     /// Computed by a formula, which is named.
@@ -152,7 +162,7 @@ impl Published {
         case: &'static str,
         quantity: &'static str,
         series: impl Into<String>,
-        at: At,
+        at: Position,
     ) -> Published {
         self.ours(Selection::Ratio { case, quantity, over: (series.into(), at), under: None })
     }
@@ -162,10 +172,10 @@ impl Published {
         self,
         case: &'static str,
         quantity: &'static str,
-        over: (&str, At),
-        under: (&str, At),
+        over: (&str, Position),
+        under: (&str, Position),
     ) -> Published {
-        let own = |(series, at): (&str, At)| (series.to_owned(), at);
+        let own = |(series, at): (&str, Position)| (series.to_owned(), at);
         self.ours(Selection::Ratio { case, quantity, over: own(over), under: Some(own(under)) })
     }
 }

@@ -1,6 +1,6 @@
 //! *Fuzzy Matching: Hardware Accelerated MPI Communication Middleware* (Dosanjh, Schonbein, Grant, Bridges, 2019).
 
-use super::figure::{At, Figure, Paper, Published, Selection, Value, drawing, view};
+use super::figure::{Figure, Paper, Position, Published, Selection, Value, drawing, view};
 
 pub fn paper() -> Paper {
     Paper {
@@ -135,8 +135,8 @@ fn knl() -> Figure {
         Published::new(what, "1,024 entries", value, "times").ratio(
             "match-bandwidth-1",
             "value",
-            (engine, At::X(1024)),
-            (base, At::X(1024)),
+            (engine, Position::X(1024)),
+            (base, Position::X(1024)),
         )
     };
     Figure {
@@ -203,8 +203,8 @@ fn skylake() -> Figure {
         Published::new(what, at, value, "times").ratio(
             case,
             "value",
-            (over.0, At::X(over.1)),
-            (under.0, At::X(under.1)),
+            (over.0, Position::X(over.1)),
+            (under.0, Position::X(under.1)),
         )
     };
     let short = "match-bandwidth-1";

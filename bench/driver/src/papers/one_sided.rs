@@ -208,8 +208,8 @@ fn fig1() -> Figure {
             Published::new("64 threads over 32: latency", "all sizes", Value::About(2.0), "times").ratio(
                 "rma-put-lock_all",
                 slowest,
-                ("rdma, 64 threads", super::figure::At::First),
-                ("rdma, 32 threads", super::figure::At::First),
+                ("rdma, 64 threads", super::figure::Position::First),
+                ("rdma, 32 threads", super::figure::Position::First),
             ),
             Published::new("the switch from FMA to BTE", "size", Value::Is(16.0), "KiB"),
         ],
@@ -238,7 +238,7 @@ fn fig1e() -> Figure {
 }
 
 fn fig1f() -> Figure {
-    use super::figure::At::Last;
+    use super::figure::Position::Last;
     Figure {
         id: "fig1f",
         title: "Conjugate gradients, weak scaling: time of exchanges",

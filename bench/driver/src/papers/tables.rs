@@ -1,6 +1,6 @@
 //! Published values beside measured ones: finds ours among the rows of the cases and divides.
 
-use super::figure::{At, Mean, Published, Selection, Value};
+use super::figure::{Mean, Position, Published, Selection, Value};
 use super::kept::Kept;
 use crate::results::Row;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ pub type Cases<'a> = BTreeMap<&'a str, &'a Kept>;
 
 /// Ours beside a published value.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Beside {
+pub struct Comparison {
     pub ours: Option<f64>,
     /// The place on the x axis that it is from; a quick run does not reach all.
     pub at: Option<u64>,
@@ -23,7 +23,7 @@ pub struct Beside {
 }
 
 /// Finds ours.
-pub fn beside(published: &Published, cases: &Cases<'_>) -> Beside {
+pub fn beside(published: &Published, cases: &Cases<'_>) -> Comparison {
     let mut formula = None;
     let found = match &published.ours {
         None => None,
@@ -45,7 +45,7 @@ pub fn beside(published: &Published, cases: &Cases<'_>) -> Beside {
         }
     };
     let number = published.value.number();
-    Beside {
+    Comparison {
         ours: found.map(|f| f.value),
         at: found.and_then(|f| f.at),
         ratio: found.filter(|_| number != 0.0).map(|f| f.value / number),
@@ -72,27 +72,27 @@ fn places(kept: &Kept, series: &str, quantity: &str) -> BTreeMap<u64, Found> {
 /// The name of our library among those that are measured.
 pub const OURS: &str = "ours";
 
-fn pick(places: &BTreeMap<u64, Found>, at: At) -> Option<Found> {
+fn pick(places: &BTreeMap<u64, Found>, at: Position) -> Option<Found> {
     match at {
-        At::First => places.values().next().copied(),
-        At::Last => places.values().next_back().copied(),
-        At::Best => places.values().copied().reduce(|a, b| if b.value > a.value { b } else { a }),
-        At::X(x) => places.get(&x).copied(),
+        Position::First => places.values().next().copied(),
+        Position::Last => places.values().next_back().copied(),
+        Position::Best => places.values().copied().reduce(|a, b| if b.value > a.value { b } else { a }),
+        Position::X(x) => places.get(&x).copied(),
     }
 }
 
 fn ratio(
     kept: Option<&Kept>,
     quantity: &str,
-    over: &(String, At),
-    under: Option<&(String, At)>,
+    over: &(String, Position),
+    under: Option<&(String, Position)>,
 ) -> Option<Found> {
     let kept = kept?;
     let mut upper = places(kept, &over.0, quantity);
     let Some((series, at)) = under else { return pick(&upper, over.1) };
     let mut lower = places(kept, series, quantity);
     // The same end of two series is a place that both have.
-    if *at == over.1 && *at != At::Best {
+    if *at == over.1 && *at != Position::Best {
         upper.retain(|x, _| lower.contains_key(x));
         lower.retain(|x, _| upper.contains_key(x));
     }
@@ -186,13 +186,13 @@ mod tests {
             kept(vec![row("a", 1, 3.0), row("a", 4, 10.0), row("a", 8, 50.0), row("b", 1, 1.0), stored]);
         let cases = Cases::from([("c", &kept)]);
         let published = Published::new("w", "a", Value::AtMost(10.0), "times");
-        let last = published.clone().ratio("c", "value", ("a", At::Last), ("b", At::Last));
-        let due = Beside { ours: Some(5.0), at: Some(4), ratio: Some(0.5), formula: None, stored: true };
+        let last = published.clone().ratio("c", "value", ("a", Position::Last), ("b", Position::Last));
+        let due = Comparison { ours: Some(5.0), at: Some(4), ratio: Some(0.5), formula: None, stored: true };
         assert_eq!(beside(&last, &cases), due);
-        let first = published.clone().value("c", "value", "a", At::X(1));
+        let first = published.clone().value("c", "value", "a", Position::X(1));
         assert_eq!(beside(&first, &cases).ours, Some(3.0));
         assert_eq!(beside(&published, &cases).ours, None);
-        let elsewhere = published.clone().value("d", "value", "a", At::First);
+        let elsewhere = published.clone().value("d", "value", "a", Position::First);
         assert_eq!(beside(&elsewhere, &cases).ratio, None);
         let exact = published.ours(Selection::Exact(20.0, "a formula"));
         assert_eq!(beside(&exact, &cases).ratio, Some(2.0));

@@ -1,6 +1,6 @@
 //! *Improving MPI Threading Support for Current Hardware Architectures* (Patinyasakdikul, University of Tennessee, 2019): chapters 2, 3 and 5.
 
-use super::figure::{At, Figure, Paper, Published, Value, drawing, view};
+use super::figure::{Figure, Paper, Position, Published, Value, drawing, view};
 use super::waits;
 
 /// Messages per second that 100 Gb/s carry, by their bytes.
@@ -82,16 +82,16 @@ fn patterns() -> Vec<Figure> {
         Published::new(text, "best", value, "times").ratio(
             id,
             "value",
-            ("threads", At::Best),
-            ("processes", At::Best),
+            ("threads", Position::Best),
+            ("processes", Position::Best),
         )
     };
     let over = |id: &'static str, text: &'static str, value| {
         Published::new(text, "most over one", value, "times").ratio(
             id,
             "value",
-            ("processes", At::Last),
-            ("processes", At::First),
+            ("processes", Position::Last),
+            ("processes", Position::First),
         )
     };
     vec![
@@ -101,7 +101,7 @@ fn patterns() -> Vec<Figure> {
                     "fig3.5",
                     "value",
                     "processes",
-                    At::Best,
+                    Position::Best,
                 ),
                 published("Open MPI's peak is reached with", "7 pairs", 11e6),
                 published("Intel MPI's", "11 pairs", 11e6),
@@ -116,7 +116,7 @@ fn patterns() -> Vec<Figure> {
                     "fig3.6",
                     "value",
                     "processes",
-                    At::Best,
+                    Position::Best,
                 ),
                 best("fig3.6", "threads at their best over processes at theirs", Value::AtMost(1.0 / 12.0)),
             ],
@@ -128,7 +128,7 @@ fn patterns() -> Vec<Figure> {
                     "fig3.7",
                     "value",
                     "processes",
-                    At::Last,
+                    Position::Last,
                 ),
                 published("processes, Intel MPI", "8 to 12 senders", 2.8e6),
                 over("fig3.7", "processes, Open MPI: level", Value::About(1.0)),
@@ -141,7 +141,7 @@ fn patterns() -> Vec<Figure> {
                 "fig3.9",
                 "value",
                 "processes",
-                At::Best,
+                Position::Best,
             )],
             ..rate("fig3.9", "One sender to many receivers, 1,024 bytes", "receivers", 0)
         },
@@ -150,7 +150,7 @@ fn patterns() -> Vec<Figure> {
                 "fig3.10",
                 "value",
                 "processes",
-                At::Best,
+                Position::Best,
             )],
             ..rate("fig3.10", "One sender to many receivers, 4,096 bytes", "receivers", 0)
         },
@@ -188,8 +188,8 @@ fn workloads() -> Vec<Figure> {
                 .ratio(
                     "fig3.13-many-to-one",
                     "value",
-                    ("window 512", At::Last),
-                    ("window 16", At::Last),
+                    ("window 512", Position::Last),
+                    ("window 16", Position::Last),
                 ),
             ],
             ..Figure::default()
@@ -210,8 +210,8 @@ fn workloads() -> Vec<Figure> {
                     .ratio(
                         "fig3.14",
                         "value",
-                        ("one pair", At::Last),
-                        ("one pair", At::First),
+                        ("one pair", Position::Last),
+                        ("one pair", Position::First),
                     ),
                 ],
             )
@@ -230,8 +230,8 @@ fn workloads() -> Vec<Figure> {
                 .ratio(
                     "fig3.15",
                     "value",
-                    ("MPI_THREAD_MULTIPLE", At::First),
-                    ("MPI_Init", At::First),
+                    ("MPI_THREAD_MULTIPLE", Position::First),
+                    ("MPI_Init", Position::First),
                 ),
             ],
         ),
@@ -249,8 +249,8 @@ fn workloads() -> Vec<Figure> {
                 .ratio(
                     "fig3.16",
                     "value",
-                    ("one for each pair", At::Last),
-                    ("one communicator", At::Last),
+                    ("one for each pair", Position::Last),
+                    ("one communicator", Position::Last),
                 ),
             ],
         ),
@@ -265,12 +265,17 @@ fn rates() -> Vec<Figure> {
         Published::new(what, "20 pairs", value, "times").ratio(
             case,
             "value",
-            (TWENTY, At::Last),
-            (ONE, At::Last),
+            (TWENTY, Position::Last),
+            (ONE, Position::Last),
         )
     };
     let level = |case: &'static str, series: &'static str| {
-        published("level, whatever the threads", "all", 500_000.0).value(case, "value", series, At::Last)
+        published("level, whatever the threads", "all", 500_000.0).value(
+            case,
+            "value",
+            series,
+            Position::Last,
+        )
     };
     let made = |id: &'static str, title: &'static str, published| Figure {
         id,
@@ -328,14 +333,19 @@ fn counters() -> Figure {
                 Value::Is(out / MESSAGES),
                 "of all",
             );
-            table.push(share.value("table5.2", crate::cases::OUT_OF_SEQUENCE, series.clone(), At::Last));
+            table.push(share.value(
+                "table5.2",
+                crate::cases::OUT_OF_SEQUENCE,
+                series.clone(),
+                Position::Last,
+            ));
             let time = Published::new(
                 format!("{strategy}: time of matching"),
                 format!("{count} CRI"),
                 Value::Is(ms * 1000.0),
                 "us",
             );
-            table.push(time.value("table5.2", "OMPI_SPC_MATCH_TIME", series, At::Last));
+            table.push(time.value("table5.2", "OMPI_SPC_MATCH_TIME", series, Position::Last));
         }
     }
     Figure {
@@ -366,8 +376,8 @@ fn libraries() -> Figure {
             Published::new("threads with CRIs over the base", "20 pairs", Value::About(2.0), "times").ratio(
                 "fig5.4",
                 "value",
-                ("threads, CRIs", At::Last),
-                ("threads", At::Last),
+                ("threads, CRIs", Position::Last),
+                ("threads", Position::Last),
             ),
             Published::new(
                 "threads with CRIs and a communicator each over the base",
@@ -378,8 +388,8 @@ fn libraries() -> Figure {
             .ratio(
                 "fig5.4",
                 "value",
-                ("threads, CRIs and a communicator each", At::Last),
-                ("threads", At::Last),
+                ("threads, CRIs and a communicator each", Position::Last),
+                ("threads", Position::Last),
             ),
         ],
         absent: "Other libraries stand beside ours where --peers names them.",
@@ -399,8 +409,8 @@ fn puts() -> Figure {
             Published::new("dedicated CRIs over one", "most threads", Value::AtLeast(200.0), "times").ratio(
                 "fig5.5-8",
                 "value",
-                ("dedicated, serial progress", At::Last),
-                ("one CRI, serial progress", At::Last),
+                ("dedicated, serial progress", Position::Last),
+                ("one CRI, serial progress", Position::Last),
             ),
             Published::new(
                 "concurrent over serial progress, dedicated",
@@ -411,8 +421,8 @@ fn puts() -> Figure {
             .ratio(
                 "fig5.5-8",
                 "value",
-                ("dedicated, concurrent progress", At::Last),
-                ("dedicated, serial progress", At::Last),
+                ("dedicated, concurrent progress", Position::Last),
+                ("dedicated, serial progress", Position::Last),
             ),
         ],
         absent: "32 CRIs of at most 64, for the 72 of one machine. The published peaks are of Aries, by size, without numbers in the text.",

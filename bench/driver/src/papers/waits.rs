@@ -1,6 +1,6 @@
 //! Chapter 4 of the dissertation on threads: waiting, sync objects, tasks.
 
-use super::figure::{At, Figure, Published, Value, drawing, view};
+use super::figure::{Figure, Position, Published, Value, drawing, view};
 
 pub fn figures() -> Vec<Figure> {
     let mut all = vec![
@@ -40,7 +40,12 @@ fn fig41() -> Figure {
                 Value::AtLeast(20.0),
                 "times",
             )
-            .ratio("fig4.1", "value", ("one lock", At::Last), ("one lock", At::First)),
+            .ratio(
+                "fig4.1",
+                "value",
+                ("one lock", Position::Last),
+                ("one lock", Position::First),
+            ),
         ],
         absent: "The figure has no numbers in the text: a rise as fast as the threads is the least that it claims.",
         ..Figure::default()
@@ -52,8 +57,8 @@ fn waiting() -> Vec<Figure> {
         Published::new("sync objects over racing waiters", at, value, "times").ratio(
             case,
             "value",
-            ("MPI_Waitall", At::Last),
-            ("MPI_Waitall, racing", At::Last),
+            ("MPI_Waitall", Position::Last),
+            ("MPI_Waitall, racing", Position::Last),
         )
     };
     let made = |id: &'static str, title: &'static str, published| Figure {
@@ -104,7 +109,7 @@ fn asking() -> Vec<Figure> {
         Value::About(1.0),
         "times",
     )
-    .ratio("fig4.6", "value", ("MPIX_Sync_query", At::Last), ("MPIX_Sync_query", At::First));
+    .ratio("fig4.6", "value", ("MPIX_Sync_query", Position::Last), ("MPIX_Sync_query", Position::First));
     let mut table = Vec::new();
     for (bytes, percent) in [(400, 13.73), (4000, 7.15), (40_000, 3.1), (400_000, 2.55)] {
         let row = Published::new(
@@ -113,12 +118,17 @@ fn asking() -> Vec<Figure> {
             Value::Is(1.0 + percent / 100.0),
             "times",
         );
-        let at = At::X(bytes);
+        let at = Position::X(bytes);
         table.push(row.ratio("table4.1", "value", ("MPI_Testsome", at), ("MPIX_Sync_query", at)));
     }
     table.push(
         Published::new("dpotrf: with sync objects over MPI_Testsome", "rate", Value::About(1.0), "times")
-            .ratio("table4.1-cholesky", "value", ("MPIX_Sync_query", At::First), ("MPI_Testsome", At::First)),
+            .ratio(
+                "table4.1-cholesky",
+                "value",
+                ("MPIX_Sync_query", Position::First),
+                ("MPI_Testsome", Position::First),
+            ),
     );
     table.push(Published::new(
         "dgeqrf: with sync objects over MPI_Testsome",
@@ -170,8 +180,8 @@ fn packing() -> Figure {
             .ratio(
                 "fig4.8",
                 "value",
-                ("1 thread waits", At::X(10_485_760)),
-                ("nobody waits", At::X(10_485_760)),
+                ("1 thread waits", Position::X(10_485_760)),
+                ("nobody waits", Position::X(10_485_760)),
             ),
         ],
         ..Figure::default()

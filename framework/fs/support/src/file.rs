@@ -136,7 +136,7 @@ impl PosixFile {
 fn direct(fd: BorrowedFd<'_>, how: &Opening<'_>, told: Option<u64>) -> Option<(OwnedFd, Direct)> {
     let reads = how.direct_read && how.access != Access::Write;
     let writes = how.direct_write && how.access != Access::Read;
-    // What is written past the cache and what goes through it must not meet in a page, whoever writes it: the system can keep only one of them.
+    // A page must not be written past the cache and through it at the same time, whoever does so: the system can keep only one of both.
     let unit = told.unwrap_or(DIRECT_UNIT).max(rustix::param::page_size() as u64);
     if !(reads || writes) || !unit.is_power_of_two() {
         return None;

@@ -37,7 +37,7 @@ extern "C" {
 #define OXMPI_FBTL_TABLE_VERSION 1
 #define OXMPI_FCOLL_TABLE_VERSION 1
 #define OXMPI_BTL_FRAMEWORK "btl"
-#define OXMPI_BTL_VERSION { 3, 2, 0 }
+#define OXMPI_BTL_VERSION { 3, 3, 0 }
 #define OXMPI_PML_FRAMEWORK "pml"
 #define OXMPI_PML_VERSION { 3, 1, 0 }
 #define OXMPI_COLL_FRAMEWORK "coll"
@@ -3644,12 +3644,13 @@ OXMPI_ASSERT(offsetof(oxmpi_place_desc, message) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_place_desc, there) == 40);
 OXMPI_ASSERT(offsetof(oxmpi_place_desc, header) == 48);
 OXMPI_ASSERT(offsetof(oxmpi_place_desc, place) == 56);
-OXMPI_ASSERT(sizeof(oxmpi_place_by) == 32);
+OXMPI_ASSERT(sizeof(oxmpi_place_by) == 40);
 OXMPI_ASSERT(offsetof(oxmpi_place_by, size) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_place_by, tag) == 4);
 OXMPI_ASSERT(offsetof(oxmpi_place_by, place_of) == 8);
 OXMPI_ASSERT(offsetof(oxmpi_place_by, placed) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_place_by, ctx) == 24);
+OXMPI_ASSERT(offsetof(oxmpi_place_by, claim) == 32);
 OXMPI_ASSERT(sizeof(oxmpi_wait_word) == 16);
 OXMPI_ASSERT(offsetof(oxmpi_wait_word, addr) == 0);
 OXMPI_ASSERT(offsetof(oxmpi_wait_word, expected) == 8);

@@ -1,7 +1,7 @@
 //! Pieces written under locks, where the hint `romio_ds_write` asks for sieving: window by window, each locked, with the holes between its pieces read before and written back.
 //!
 //! The bytes that are written back into a hole are right only if nobody has written there meanwhile. So once a file is sieved, every write of it is made by this machine, and each takes an exclusive
-//! lock of its window: a piece alone too, and those of ranks that transfer for others. All ranks agree on that ([`File::set_sieving`]). At most one window is locked at a time, and
+//! lock of its window: a piece alone too, and those of ranks that transfer for others. All ranks agree on that ([`File::settle_sieving`]). At most one window is locked at a time, and
 //! none while ranks wait for each other, so that writers do not stop each other for good.
 //!
 //! In atomic mode the whole access is locked already, and the windows take nothing.

@@ -9,7 +9,7 @@ use oxmpi_mca::{Entry, Status};
 use std::sync::Arc;
 
 impl File {
-    /// MPI_File_set_size of all ranks, each of which sees the file as it is then. `bytes`: the size, or what is wrong with this rank's; ranks fail together.
+    /// MPI_File_set_size of all ranks, each of which sees the file as it is then. `bytes`: the size, or what is wrong with this rank's; ranks fail together, but for one whose machine cannot forget what it keeps of the file.
     pub fn set_size(&self, entry: &mut Entry, bytes: Result<u64, Error>) -> Result<(), Error> {
         self.sized(entry, bytes, "resized", |_, here, bytes| here.disk.resize(bytes))
     }

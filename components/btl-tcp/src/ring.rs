@@ -1,12 +1,15 @@
 //! Bytes that a stream has sent and its peer has not acknowledged: by position, in a ring that grows up to a limit.
 //!
 //! `begin <= end`; everything between is kept. All frames begin at multiples of 8, and so does the wrap, so a header's words
-//! are never torn.
+//! are never torn. A ring that has become empty goes on at the beginning of its memory: so messages that are answered one by one lie in
+//! memory that the cache still has, and never go round the end, which would take a second call of the system.
 
 /// See the module's head.
 pub struct Ring {
     bytes: Box<[u64]>,
     limit: usize,
+    /// The position that lies at the beginning of the memory, of the first time round.
+    origin: u64,
     begin: u64,
     end: u64,
 }
@@ -18,7 +21,7 @@ impl Ring {
     /// Empty; holds up to `limit` bytes, a power of two.
     pub fn new(limit: usize) -> Ring {
         debug_assert!(limit.is_power_of_two());
-        Ring { bytes: Box::default(), limit, begin: 0, end: 0 }
+        Ring { bytes: Box::default(), limit, origin: 0, begin: 0, end: 0 }
     }
 
     #[cfg(test)]
@@ -35,6 +38,11 @@ impl Ring {
         (self.end - self.begin) as usize
     }
 
+    /// The place of a position in the memory, in bytes.
+    fn index(&self, at: u64) -> usize {
+        (at - self.origin) as usize & (self.capacity() - 1)
+    }
+
     /// Makes room for `len` bytes more; false: the limit is reached.
     pub fn reserve(&mut self, len: usize) -> bool {
         let need = self.used() + len;
@@ -49,7 +57,8 @@ impl Ring {
 
     fn grow(&mut self, capacity: usize) {
         let (begin, end) = (self.begin, self.end);
-        let mut larger = Ring { bytes: vec![0; capacity / 8].into(), limit: self.limit, begin, end: begin };
+        let bytes = vec![0; capacity / 8].into();
+        let mut larger = Ring { bytes, limit: self.limit, origin: begin, begin, end: begin };
         let mut at = begin;
         while at < end {
             let piece = self.piece(at, end);
@@ -66,7 +75,7 @@ impl Ring {
         if at == end {
             return &[];
         }
-        let index = at as usize & (self.capacity() - 1);
+        let index = self.index(at);
         let len = (self.capacity() - index).min((end - at) as usize);
         // SAFETY: the words are `capacity` initialised bytes; index and length stay within.
         unsafe { core::slice::from_raw_parts(self.bytes.as_ptr().cast::<u8>().add(index), len) }
@@ -76,7 +85,7 @@ impl Ring {
     pub fn free(&mut self, skip: usize, len: usize) -> (*mut u8, usize, *mut u8) {
         debug_assert!(self.used() + skip + len <= self.capacity());
         let capacity = self.capacity();
-        let index = (self.end as usize + skip) & (capacity - 1);
+        let index = self.index(self.end + skip as u64);
         let first = len.min(capacity - index);
         let base = self.bytes.as_mut_ptr().cast::<u8>();
         // SAFETY: index is below the capacity.
@@ -117,6 +126,9 @@ impl Ring {
     pub fn drop_to(&mut self, to: u64) {
         debug_assert!(self.begin <= to && to <= self.end);
         self.begin = to;
+        if to == self.end {
+            self.origin = to;
+        }
     }
 
     /// The length word of the frame that begins at `at`.
@@ -139,6 +151,23 @@ mod tests {
             at += piece.len() as u64;
         }
         all
+    }
+
+    /// Messages that are answered one by one all lie in one piece, at the same place.
+    #[test]
+    fn an_empty_ring_begins_at_the_front() {
+        let mut ring = Ring::new(64 << 10);
+        let mut places = Vec::new();
+        for _ in 0..10 {
+            assert!(ring.reserve(10_000));
+            ring.write(0, &[1; 10_000]);
+            ring.add(10_000);
+            let piece = ring.piece(ring.begin(), ring.end());
+            assert_eq!(piece.len(), 10_000);
+            places.push(piece.as_ptr());
+            ring.drop_to(ring.end());
+        }
+        assert!(places.iter().all(|&place| place == places[0]));
     }
 
     proptest! {

@@ -23,6 +23,8 @@ pub(crate) struct Service {
     pub(crate) open: AtomicPtr<List>,
     /// Looks of waiters, counted by plain stores; the helper compares it with what it saw last.
     pub(crate) looks: AtomicU32,
+    /// Turns left in which waiters ask every transport, since one that does not say whether requests are there had some.
+    expectant: AtomicU32,
     /// Not 0: emulated operations wait for somebody to look after them.
     pub(crate) attention: AtomicU32,
     pub(crate) opening: Mutex<Opening>,
@@ -36,8 +38,10 @@ unsafe impl Send for Service {}
 // SAFETY: `memory` is used under the lock, everything else is Sync by itself.
 unsafe impl Sync for Service {}
 
-/// A transport without a word that says whether requests may be there is asked once in so many idle turns.
+/// A transport without a word that says whether requests may be there is asked once in so many idle turns,
 pub(super) const BLIND_EVERY: u32 = 64;
+/// but in each of as many behind one in which it had some: an origin that waits for its answer asks again soon.
+const EXPECTANT: u32 = 512;
 
 /// A helper thread, and how it is told to end.
 pub(crate) struct Helper {
@@ -202,10 +206,21 @@ impl Service {
         // Another thread's look may be lost; the word changes all the same.
         self.looks.store(looks, Ordering::Relaxed);
         let mut handled = 0;
+        let expectant = self.expectant.load(Ordering::Relaxed);
         for open in &list.0 {
-            if open.pending().unwrap_or_else(|| looks.is_multiple_of(BLIND_EVERY)) {
-                handled += self.try_with(|held| self.serve(held, open, 0)).unwrap_or(0);
+            let pending = open.pending();
+            if pending.unwrap_or(expectant > 0 || looks.is_multiple_of(BLIND_EVERY)) {
+                let served = self.try_with(|held| self.serve(held, open, 0)).unwrap_or(0);
+                if pending.is_none() && served > 0 {
+                    self.expectant.store(EXPECTANT, Ordering::Relaxed);
+                }
+                handled += served;
             }
+        }
+        let left = self.expectant.load(Ordering::Relaxed);
+        if left > 0 {
+            // A turn of another thread may be lost, which changes nothing but the time.
+            self.expectant.store(left - 1, Ordering::Relaxed);
         }
         handled
     }

@@ -1,11 +1,12 @@
 //! `cargo xtask guest`: btl-verbs over a real kernel's soft-RoCE, in one virtual machine and in two that are joined.
 //!
 //! In one: the conformance suite of BTLs through Debian's libibverbs, and programs of two ranks. In two: the same programs with a rank on each,
-//! started by `mpirun` through an agent. `--files` runs programs of files on a kernel's NFS server with two clients (`files.rs`). `--compare` measures beside another library (`compare.rs`). Not part of `cargo xtask test`: it fetches a kernel and emulates a machine.
+//! started by `mpirun` through an agent. `--ofi` runs btl-ofi over the same device (`ofi.rs`), `--files` programs of files on a kernel's NFS server with two clients (`files.rs`). `--compare` measures beside another library (`compare.rs`). Not part of `cargo xtask test`: it fetches a kernel and emulates a machine.
 
 mod compare;
 mod files;
 mod machine;
+mod ofi;
 mod scripts;
 
 use crate::bounded::{self, Outcome};
@@ -32,6 +33,9 @@ pub struct Options {
     /// Measure latency and rate in a guest instead, beside Debian's Open MPI
     #[arg(long, conflicts_with = "command")]
     compare: bool,
+    /// Run btl-ofi over libfabric's verbs;ofi_rxm instead: its suite, and programs in one guest and in two
+    #[arg(long, conflicts_with_all = ["command", "compare", "files"])]
+    ofi: bool,
     /// Run programs of files in two guests instead, on the NFS server of one, by these versions of NFS
     #[arg(long, value_name = "VERSIONS", value_delimiter = ',', conflicts_with_all = ["command", "compare"])]
     files: Vec<String>,
@@ -86,6 +90,9 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
     if !options.files.is_empty() {
         return files::run(workspace, &machine, (&cache, &prefix), &options.files, &how);
     }
+    if options.ofi {
+        return ofi::run(workspace, &machine, (&cache, &prefix), &how);
+    }
     let compiled = compile(workspace, &cache, &prefix)?;
     let mut failed = Vec::new();
     let suite = suite(workspace)?;
@@ -134,14 +141,14 @@ fn suite(workspace: &Workspace) -> Result<String, String> {
     ))
 }
 
-/// Lines that run each program and count those that fail.
-fn each(prefix: &Path, folder: &Path, hosts: &str) -> String {
+/// Lines that run each program, with options for the hosts and for the transport, and count those that fail.
+fn each(prefix: &Path, folder: &Path, (hosts, transport): (&str, &str)) -> String {
     let mut script = format!("{}bad=0\n", path(prefix));
     for (name, options) in PROGRAMS {
         let program = folder.join(name);
         let _ = writeln!(
             script,
-            "timeout 300 mpirun -n 2 {hosts} {OVER_VERBS} {options} '{}' > out 2>&1 && echo 'passed  {name} {options}' || {{ echo 'FAILED  {name} {options}'; cat out; bad=1; }}",
+            "timeout 300 mpirun -n 2 {hosts} {transport} {options} '{}' > out 2>&1 && echo 'passed  {name} {options}' || {{ echo 'FAILED  {name} {options}'; cat out; bad=1; }}",
             program.display()
         );
     }
@@ -149,9 +156,9 @@ fn each(prefix: &Path, folder: &Path, hosts: &str) -> String {
 }
 
 fn in_one(prefix: &Path, folder: &Path) -> String {
-    each(prefix, folder, "") + "exit $bad\n"
+    each(prefix, folder, ("", OVER_VERBS)) + "exit $bad\n"
 }
 
 fn in_two(prefix: &Path, folder: &Path) -> [String; 2] {
-    pair(prefix, &each(prefix, folder, PAIR))
+    pair(prefix, &each(prefix, folder, (PAIR, OVER_VERBS)))
 }

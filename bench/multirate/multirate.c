@@ -20,7 +20,9 @@
  * entity has finished.
  */
 
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
+#include "../pin.h"
+
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -34,7 +36,7 @@ enum { WARM_UP = 10, TAGS = 32768 };
 static struct {
     int all_to_all, senders, receivers, sender_threads, receiver_threads;
     long size, window, iterations;
-    int own_comm, overtaking, single_threaded, verify, any_tag, test_loop, switches;
+    int own_comm, overtaking, single_threaded, verify, any_tag, test_loop, switches, pinned;
 } opt = { .senders = 1, .receivers = 1, .sender_threads = 1, .receiver_threads = 1,
           .size = 1024, .window = 256, .iterations = 1 };
 
@@ -60,6 +62,7 @@ static void usage(FILE *to) {
         "  -Dthrds   MPI_Init instead of MPI_THREAD_MULTIPLE (one thread per process only)\n"
         "  -A        receive with MPI_ANY_TAG (pairwise)\n"
         "  -l        wait by a loop of MPI_Testall instead of MPI_Waitall\n"
+        "  -P        pin each thread to a core of its own, where the node has enough\n"
         "  -u        print a last column: context switches of all processes while the clock ran\n"
         "  -v        check every byte that arrives (slower)\n"
         "The number of ranks is even; the lower half sends. Prints, separated by tabs: sending\n"
@@ -94,7 +97,7 @@ static long number(const char *text, long least) {
 
 static void parse(int argc, char **argv) {
     int c;
-    while ((c = getopt(argc, argv, "pan:m:x:y:t:s:w:i:coAluD:vh")) != -1) {
+    while ((c = getopt(argc, argv, "pan:m:x:y:t:s:w:i:coAluPD:vh")) != -1) {
         switch (c) {
         case 'p': opt.all_to_all = 0; break;
         case 'a': opt.all_to_all = 1; break;
@@ -111,6 +114,7 @@ static void parse(int argc, char **argv) {
         case 'A': opt.any_tag = 1; break;
         case 'l': opt.test_loop = 1; break;
         case 'u': opt.switches = 1; break;
+        case 'P': opt.pinned = 1; break;
         case 'v': opt.verify = 1; break;
         case 'D':
             if (strcmp(optarg, "thrds") == 0) { opt.single_threaded = 1; break; }
@@ -283,6 +287,7 @@ static void run(int thread, long iterations, struct window *w) {
 
 static void *entity(void *argument) {
     int thread = (int)(long)argument;
+    if (opt.pinned) pin_thread("multirate", thread);
     long slots = opt.window;
     if (opt.all_to_all && is_sender()) slots *= (long)opt.receivers * opt.receiver_threads;
     if (opt.all_to_all && !is_sender()) slots *= (long)opt.senders * opt.sender_threads;
@@ -373,6 +378,7 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     check_options(provided);
     make_communicators();
+    if (opt.pinned) pin_begin("multirate", takes_part() ? my_threads() : 0);
 
     if (takes_part()) {
         int threads = my_threads();

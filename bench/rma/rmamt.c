@@ -1,7 +1,7 @@
 /* Bandwidth and latency of one-sided operations by several threads of a process, by kind of synchronisation.
  *
  * Usage: mpirun -n 2 rmamt -o put|get -s fence|lock|lock_all|pscw|flush|all_flush [-t THREADS] [-l BYTES,BYTES,...]
- *                          [-i EPOCHS] [-m MILLISECONDS] [-d OPERATIONS] [-b BYTES] [-w] [-c] [-v]
+ *                          [-i EPOCHS] [-m MILLISECONDS] [-d OPERATIONS] [-b BYTES] [-w] [-c] [-x] [-v]
  *
  * Every even rank is an origin whose threads operate on the window of the rank behind it; that one has one thread, which takes part in
  * the synchronisation of active targets and waits in MPI_Barrier otherwise. A size (-l) is that of all threads together, as the
@@ -17,12 +17,14 @@
  * The first thread opens and closes epochs: one thread alone may. With flush and all_flush there is one lock_all around everything, and
  * an epoch ends with a flush by the first thread, or by each. -w exposes memory of the program's (MPI_Win_create). Data are checked behind each size,
  * with -v behind each epoch, every one with bytes of its own. -c prints what the library's counters (names with "cri" or "osc") say
- * per operation of the bandwidth's epochs.
+ * per operation of the bandwidth's epochs. -x pins each thread, and the target's, to a core of its own where the node has so many, and says
+ * so where it has not.
  *
  * One line for each size: x (bytes), value (MiB/s of all origins), rate (operations/s), latency and slowest (us), seconds (of all
  * that was measured), verified. */
 #define _GNU_SOURCE
 #include "../counters.h"
+#include "../pin.h"
 #include "common.h"
 
 #include <stddef.h>
@@ -33,7 +35,7 @@ static const char *const sync_names[SYNCS] = {"fence", "lock", "lock_all", "pscw
 enum { LEAST_EPOCHS = 3, MOST_SIZES = 64, LINE = 64 };
 
 static enum sync way = SYNCS;
-static int get = -1, threads = 1, most_epochs = 100, most_operations = 100, created, counted, every_epoch;
+static int get = -1, threads = 1, most_epochs = 100, most_operations = 100, created, counted, pinned, every_epoch;
 static double milliseconds = 8;
 static size_t window_bytes = 4u << 20, sizes[MOST_SIZES] = {8, 64, 512, 4096, 16384, 65536, 262144, 1048576};
 static int size_count = 8;
@@ -276,7 +278,7 @@ static void one_size(size_t total) {
 
 static void usage(void) {
     fail("usage: rmamt -o put|get -s fence|lock|lock_all|pscw|flush|all_flush [-t THREADS] [-l BYTES,...] [-i EPOCHS] "
-         "[-m MILLISECONDS] [-d OPERATIONS] [-b BYTES] [-w] [-c] [-v]; an even number of ranks, 1 to %d threads",
+         "[-m MILLISECONDS] [-d OPERATIONS] [-b BYTES] [-w] [-c] [-x] [-v]; an even number of ranks, 1 to %d threads",
          MOST_THREADS);
 }
 
@@ -287,7 +289,7 @@ static void read_sizes(char *list) {
 }
 
 static void options(int argc, char **argv) {
-    for (int c; (c = getopt(argc, argv, "o:s:t:l:i:m:d:b:wcv")) != -1;) {
+    for (int c; (c = getopt(argc, argv, "o:s:t:l:i:m:d:b:wcxv")) != -1;) {
         if (c == 'o') get = !strcmp(optarg, "get") ? 1 : !strcmp(optarg, "put") ? 0 : -1;
         else if (c == 's') for (way = 0; way < SYNCS && strcmp(optarg, sync_names[way]);) way++;
         else if (c == 't') threads = atoi(optarg);
@@ -298,6 +300,7 @@ static void options(int argc, char **argv) {
         else if (c == 'b') window_bytes = strtoull(optarg, NULL, 10);
         else if (c == 'w') created = 1;
         else if (c == 'c') counted = 1;
+        else if (c == 'x') pinned = 1;
         else if (c == 'v') every_epoch = 1;
         else usage();
     }
@@ -326,6 +329,7 @@ static void make_window(void) {
 }
 
 static void *first(void *argument) {
+    pin_thread("rmamt", (int)(long)argument);
     if ((long)argument != 0) return help(argument);
     for (int i = 0; i < size_count; i++) one_size(sizes[i]);
     task.over = 1;
@@ -347,8 +351,12 @@ int main(int argc, char **argv) {
     pthread_barrier_init(&together, NULL, (unsigned)threads);
     int held = way == FLUSH || way == ALL_FLUSH;
     if (held) MPI_Win_lock_all(0, win);
+    if (pinned) pin_begin("rmamt", origin ? threads : 1);
     if (origin) in_threads(threads, first);
-    else for (int i = 0; i < size_count; i++) one_size(sizes[i]);
+    else {
+        pin_thread("rmamt", 0);
+        for (int i = 0; i < size_count; i++) one_size(sizes[i]);
+    }
     if (held) MPI_Win_unlock_all(win);
     MPI_Barrier(MPI_COMM_WORLD);
     if (counted) counters_end();

@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn the_hosts_own_values_are_checked_without_any_component() {
-        let why = with(&given(&[("runtime_num_cris", "65"), ("mpi_spin_count", "soon")])).expect_err("two");
+        let why = with(&given(&[("runtime_num_cris", "129"), ("mpi_spin_count", "soon")])).expect_err("two");
         assert!(why.contains("runtime_num_cris") && why.contains("soon"), "{why}");
         // Without components nobody can say whether a name exists.
         let settings = with(&given(&[("btl_nobody_knows", "1")])).expect("perhaps linked in");

@@ -3,6 +3,15 @@
 use oxmpi_tests::{Job, btl_fabric, leave_out, mpi};
 
 const ASSIGNMENTS: [&str; 3] = ["stream", "dedicated", "round_robin"];
+/// Published ways of progress, each with the assignment that goes with it and one that does not.
+const PUBLISHED: [[&str; 2]; 6] = [
+    ["dedicated_then_all", "dedicated"],
+    ["dedicated_then_all", "stream"],
+    ["round_robin", "round_robin"],
+    ["round_robin", "stream"],
+    ["one_lock", "dedicated"],
+    ["one_lock", "stream"],
+];
 
 fn job(ranks: usize, cris: &str, assignment: &str, progress: &str) -> Job {
     Job::new(ranks).limit(300).args([
@@ -68,6 +77,48 @@ fn order_in_every_assignment() {
     }
 }
 
+/// The same by the published ways of progress, with the waits of the library and with those that race, which with one lock is
+/// Algorithm 1 of the dissertation; and with a limit on the threads in progress.
+#[test]
+fn order_in_every_published_way() {
+    if !mpi().is_ours() {
+        return leave_out("order_in_every_published_way", "about our own ways of progress");
+    }
+    for [progress, assignment] in PUBLISHED {
+        for (wait, cris, threads) in [("sync", "4", "5"), ("race", "4", "3"), ("race", "1", "4")] {
+            let job = || job(2, cris, assignment, progress).args(["--mca", "runtime_wait", wait]);
+            job().program("order").args([threads, "100"]).run().all_ok(2);
+            job().args(["--mca", "btl", "tcp,self"]).program("order").args([threads, "40"]).run().all_ok(2);
+        }
+        job(2, "4", assignment, progress).program("threads").arg("4").run().all_ok(2);
+        let asleep = job(2, "4", assignment, progress).args(["--mca", "mpi_spin_count", "1"]);
+        asleep.program("order").args(["4", "100"]).run().all_ok(2);
+        let limited = job(2, "4", assignment, progress).args(["--mca", "opal_max_thread_in_progress", "1"]);
+        limited.program("order").args(["4", "100"]).run().all_ok(2);
+    }
+    let two = job(2, "4", "dedicated", "concurrent").args(["--mca", "runtime_max_threads_in_progress", "2"]);
+    two.program("order").args(["5", "100"]).run().all_ok(2);
+}
+
+/// More instances than a word has bits: messages go on 64 of them, one-sided operations on all.
+#[test]
+fn more_instances_than_bits_of_a_word() {
+    if !mpi().is_ours() {
+        return leave_out("more_instances_than_bits_of_a_word", "about our own resource instances");
+    }
+    for (assignment, progress) in
+        [("stream", "concurrent"), ("dedicated", "dedicated_then_all"), ("round_robin", "serial")]
+    {
+        job(2, "128", assignment, progress).program("order").args(["70", "5"]).run().all_ok(2);
+    }
+    for progress in ["concurrent", "dedicated_then_all"] {
+        for btl in ["shm,self", "tcp,self"] {
+            let windows = job(2, "128", "dedicated", progress).args(["--mca", "btl", btl]);
+            windows.program("rma_threads").args(["80", "3"]).run().all_ok(2);
+        }
+    }
+}
+
 /// The same over transports that are not shared memory: one of sockets, and a device whose contexts overtake each other, which
 /// the messages of several contexts have to stand.
 #[test]
@@ -122,7 +173,7 @@ fn threads_that_come_and_go() {
         );
     }
     for assignment in ASSIGNMENTS {
-        for progress in ["concurrent", "serial"] {
+        for progress in ["concurrent", "serial", "dedicated_then_all", "round_robin"] {
             job(2, "3", assignment, progress).program("generations").args(["600", "7"]).run().all_ok(2);
         }
     }

@@ -18,23 +18,19 @@ fn events_one_at_a_time_and_in_bulk() {
     }
 }
 
-/// The residual of the factor is the program's own check.
+/// The residual of the factors is the programs' own check.
 #[test]
 fn a_task_runtime_factors_a_matrix() {
-    let sources = ["bench/tasks/cholesky.c".to_owned()];
-    let program = mpi().build("cholesky", &sources, &["-O2", "-pthread", "-lm"]);
     let modes: &[&str] =
         if ours("MPIX_Sync under a task runtime") { &["sync", "testsome"] } else { &["testsome"] };
-    for mode in modes {
-        for ranks in [1, 3] {
+    for name in ["cholesky", "qr"] {
+        let sources = [format!("bench/tasks/{name}.c")];
+        let program = mpi().build(name, &sources, &["-O2", "-pthread", "-lm"]);
+        for (mode, ranks) in modes.iter().flat_map(|mode| [1, 3].map(|ranks| (mode, ranks))) {
             let job = Job::new(ranks).arg(&program);
             let ended = job.args(["-t", "9", "-b", "16", "-w", "3", "-m", mode]).limit(300).run();
-            assert!(
-                ended.status == 0 && ended.out.contains("residual"),
-                "{mode}: {}{}",
-                ended.out,
-                ended.err
-            );
+            let told = ended.status == 0 && ended.out.contains("residual");
+            assert!(told, "{name}, {mode}: {}{}", ended.out, ended.err);
         }
     }
 }

@@ -136,7 +136,7 @@ fn choices_are_listed() {
         ("btl_shm_single_copy_mechanism", &["auto", "xpmem", "cma", "none"]),
         ("btl", &["self", "shm", "tcp"]),
         ("btl_base_verbose", &["error", "debug"]),
-        ("runtime_num_cris", &["0 to 64"]),
+        ("runtime_num_cris", &["0 to 128"]),
     ] {
         let takes = explained(name, &[]).takes;
         assert!(choices.iter().all(|choice| takes.contains(choice)), "{name}: {takes}");
@@ -165,7 +165,7 @@ fn what_is_out_of_range_is_refused_before_anything_starts() {
         (&[("btl_tcp_window", "5m")], &["btl_tcp_window", "power of two"]),
         (&[("btl_tcp_disable_family", "5")], &["btl_tcp_disable_family is 5", "0, 4 or 6"]),
         (&[("btl_tcp_if_include", "10.0.0.0/99")], &["10.0.0.0/99"]),
-        (&[("runtime_num_cris", "65")], &["runtime_num_cris", "0 to 64"]),
+        (&[("runtime_num_cris", "129")], &["runtime_num_cris", "0 to 128"]),
     ] {
         let words: Vec<&str> = settings.iter().flat_map(|(name, value)| ["--mca", name, value]).collect();
         let mut command = Command::new(mpi().bin("mpirun"));

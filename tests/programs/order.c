@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-enum { MOST = 64, LONG_BYTES = 70000, SHORT_BYTES = 200 };
+enum { MOST = 128, LONG_BYTES = 70000, SHORT_BYTES = 200 };
 enum token { MUTEX, BARRIER, ATOMIC, TOKENS };
 static const char *const token_name[] = {"mutex", "barrier", "atomic"};
 /* One tag; many, received by MPI_ANY_TAG; many, received by their tag and by MPI_ANY_TAG in turn. */

@@ -12,6 +12,7 @@ pub enum Program {
     Pack,
     Locks,
     Cholesky,
+    Qr,
     Sharing,
     /// One-sided operations, all sizes in one run.
     OneSided,
@@ -74,6 +75,7 @@ impl Program {
             Program::Pack => "pack/pack.c",
             Program::Locks => "locks/locks.c",
             Program::Cholesky => "tasks/cholesky.c",
+            Program::Qr => "tasks/qr.c",
             Program::Sharing => "sharing/sharing.c",
             Program::OneSided | Program::OneSidedRate => "rma/rmamt.c",
             Program::ConjugateGradient => "rma/cg.c",
@@ -87,8 +89,8 @@ impl Program {
     }
 
     pub fn flags(self) -> &'static [&'static str] {
-        use Program::{Cholesky, ConjugateGradient, Dslash, Fft, FftBandwidth, Queue};
-        if matches!(self, Cholesky | ConjugateGradient | Dslash | Fft | FftBandwidth | Queue) {
+        use Program::{Cholesky, ConjugateGradient, Dslash, Fft, FftBandwidth, Qr, Queue};
+        if matches!(self, Cholesky | Qr | ConjugateGradient | Dslash | Fft | FftBandwidth | Queue) {
             &["-lm"]
         } else {
             &[]
@@ -112,7 +114,7 @@ impl Program {
     pub fn read(self, arguments: &[String], out: &str) -> Result<Measured, String> {
         let measured = match self {
             Program::Multirate => out.lines().find_map(|line| multirate(arguments, line)),
-            Program::Cholesky => out.lines().find_map(cholesky),
+            Program::Cholesky | Program::Qr => out.lines().find_map(factorisation),
             Program::Sharing => sharing(out),
             Program::Sync | Program::Pack | Program::Locks | Program::Streams => out.lines().find_map(plain),
             Program::StreamBandwidth => out.lines().find_map(|line| {
@@ -258,7 +260,7 @@ fn one_sided_rate(out: &str) -> Option<Measured> {
 }
 
 /// Words and numbers in turn; the program has checked the residual.
-fn cholesky(line: &str) -> Option<Measured> {
+fn factorisation(line: &str) -> Option<Measured> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let behind = |name: &str| words.get(words.iter().position(|w| *w == name)? + 1)?.parse::<f64>().ok();
     Some(Measured {

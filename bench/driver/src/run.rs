@@ -333,6 +333,16 @@ fn add_counters(measured: &mut Measured, err: &str) {
     if let Some(received) = measured.more.get("OMPI_SPC_IRECV").copied().filter(|n| *n > 0.0) {
         let late = measured.more.get("OMPI_SPC_OUT_OF_SEQUENCE").copied().unwrap_or(0.0);
         measured.more.insert(cases::OUT_OF_SEQUENCE.to_owned(), late / received);
+        let each = [
+            ("runtime_cri_lock_misses", cases::LOCK_MISSES),
+            ("runtime_cri_shared_writes", cases::SHARED_WRITES),
+            ("OMPI_SPC_MATCH_TIME", cases::MATCH_TIME_EACH),
+        ];
+        for (counter, quantity) in each {
+            let of = |(name, _): &(&String, &f64)| name.split('[').next() == Some(counter);
+            let sum: f64 = measured.more.iter().filter(of).map(|(_, n)| n).sum();
+            measured.more.insert(quantity.to_owned(), sum / received);
+        }
     }
 }
 
@@ -357,6 +367,11 @@ mod tests {
         add_counters(&mut m, text);
         assert_eq!(m.more["OMPI_SPC_IRECV"], 40.0);
         assert_eq!(m.more[cases::OUT_OF_SEQUENCE], 0.1);
+        assert_eq!(m.more[cases::LOCK_MISSES], 0.0);
+        let text = "runtime_cri_lock_misses[0] -> 3\nruntime_cri_lock_misses[7] -> 5\nOMPI_SPC_IRECV -> 4\nOMPI_SPC_MATCH_TIME -> 10\n";
+        let mut m = Measured::default();
+        add_counters(&mut m, text);
+        assert_eq!((m.more[cases::LOCK_MISSES], m.more[cases::MATCH_TIME_EACH]), (2.0, 2.5));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::local::Scratch;
 use crate::peer::Link;
 use crate::rdma::Rdma;
 use crate::window::RdmaWindow;
+use oxmpi_mca::cri::set_of;
 use oxmpi_mca::{CriGuard, Entry, Status};
 
 /// A call in progress.
@@ -46,7 +47,7 @@ impl<'a> Call<'a> {
         let mut looks = 3;
         self.until_idle(|| {
             looks -= 1;
-            if looks > 0 { 1 << ctx } else { 0 }
+            if looks > 0 { set_of(ctx) } else { 0 }
         })
     }
 

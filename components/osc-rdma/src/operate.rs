@@ -8,6 +8,7 @@ use crate::peer::Route;
 use crate::piece::{Piece, Stretch, gets};
 use crate::wire::RemoteRegistration;
 use oxmpi_mca::Status;
+use oxmpi_mca::cri::set_of;
 
 impl Call<'_> {
     /// Runs an operation to its end.
@@ -26,7 +27,7 @@ impl Call<'_> {
     /// Waits for an operation that was started. After a failure to wait it is left to itself: that is so only where the host cannot wait, which is not while a
     /// window lives.
     pub fn finish(&mut self, waiting: Waiting) -> Result<Ended, Status> {
-        self.until_idle(|| u64::from(waiting.is_under_way()) << waiting.ctx()).ok()?;
+        self.until_idle(|| if waiting.is_under_way() { set_of(waiting.ctx()) } else { 0 }).ok()?;
         waiting.end()
     }
 

@@ -5,8 +5,9 @@ use crate::call::Call;
 use crate::layout::Block;
 use crate::order::Touch;
 use crate::peer::{Lane, Met, Route};
-use crate::writes::{Kind, Places};
+use crate::writes::{self, Kind, LaneSet, Places};
 use oxmpi_mca::Status;
+use oxmpi_mca::cri;
 use oxmpi_mca::sync::unmodelled::Ordering;
 
 impl Call<'_> {
@@ -45,7 +46,7 @@ impl Call<'_> {
         blocks: &[Block],
     ) -> Result<(), Status> {
         let (unsent, sent) = route.link().fences.lanes();
-        let unsent = unsent & !batch.map_or(0, |ctx| 1 << ctx);
+        let unsent = unsent & !batch.map_or(0, writes::set_of);
         if unsent | sent == 0 || self.win.rules.unordered() {
             return Ok(());
         }
@@ -64,13 +65,13 @@ impl Call<'_> {
         &mut self,
         route: Route<'_>,
         kind: Kind,
-        (unsent, all): (u64, u64),
+        (unsent, all): (LaneSet, LaneSet),
         places: &Places,
     ) -> Result<(), Status> {
         let mut marks: Vec<(&Lane, u32, u64)> = Vec::new();
-        for (ctx, lane) in (0..).zip(&route.link().lanes).filter(|(ctx, _)| all & (1 << ctx) != 0) {
+        for (ctx, lane) in (0..).zip(&route.link().lanes).filter(|(ctx, _)| all & writes::set_of(*ctx) != 0) {
             let mut held = self.enter(ctx);
-            if unsent & (1 << ctx) != 0 && lane.batch.meets(&mut held, places) {
+            if unsent & writes::set_of(ctx) != 0 && lane.batch.meets(&mut held, places) {
                 drop(held);
                 self.send_batch(route, ctx);
                 held = self.enter(ctx);
@@ -87,8 +88,10 @@ impl Call<'_> {
                 marks.push((lane, ctx, lane.flow.mark()));
             }
         }
-        let under_way =
-            |&(lane, ctx, mark): &(&Lane, u32, u64)| u64::from(!lane.flow.is_complete(mark)) << ctx;
+        let under_way = |&(lane, ctx, mark): &(&Lane, u32, u64)| match lane.flow.is_complete(mark) {
+            true => 0,
+            false => cri::set_of(ctx),
+        };
         let contexts = || marks.iter().fold(0, |contexts, mark| contexts | under_way(mark));
         let waited = if contexts() == 0 { Status::OK } else { self.until_idle(contexts) };
         if waited.is_err() { Err(waited) } else { Ok(()) }

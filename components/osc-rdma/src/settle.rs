@@ -4,6 +4,7 @@ use crate::call::Call;
 use crate::mapped_targets::barrier;
 use crate::peer::{Lane, Met};
 use oxmpi_mca::Status;
+use oxmpi_mca::cri::set_of;
 use oxmpi_mca::sync::unmodelled::Ordering;
 
 impl Call<'_> {
@@ -24,8 +25,10 @@ impl Call<'_> {
                 }
             }
         }
-        let under_way =
-            |&(lane, ctx, mark): &(&Lane, u32, u64)| u64::from(!lane.flow.is_complete(mark)) << ctx;
+        let under_way = |&(lane, ctx, mark): &(&Lane, u32, u64)| match lane.flow.is_complete(mark) {
+            true => 0,
+            false => set_of(ctx),
+        };
         let waited = self.until_idle(|| marks.iter().fold(0, |contexts, mark| contexts | under_way(mark)));
         barrier();
         let failures = peers.iter().map(|peer| peer.take_failure());

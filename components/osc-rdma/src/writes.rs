@@ -36,60 +36,99 @@ impl Kind {
     }
 }
 
+/// A set of lanes, a bit each.
+pub type LaneSet = u128;
+
+/// The set of one lane.
+#[inline(always)]
+pub fn set_of(ctx: u32) -> LaneSet {
+    1 << ctx
+}
+
+/// A set of lanes that all threads see, in two words.
+#[derive(Default)]
+struct SharedSet([AtomicU64; 2]);
+
+impl SharedSet {
+    #[inline(always)]
+    fn load(&self) -> LaneSet {
+        let [low, high] = &self.0;
+        LaneSet::from(low.load(Ordering::Acquire)) | LaneSet::from(high.load(Ordering::Acquire)) << u64::BITS
+    }
+
+    /// The word with a lane's bit, and that bit.
+    #[inline(always)]
+    fn bit(&self, ctx: u32) -> (&AtomicU64, u64) {
+        (&self.0[(ctx / u64::BITS) as usize], 1 << (ctx % u64::BITS))
+    }
+
+    #[inline(always)]
+    fn has(&self, ctx: u32) -> bool {
+        let (word, bit) = self.bit(ctx);
+        word.load(Ordering::Acquire) & bit != 0
+    }
+
+    fn add(&self, ctx: u32) {
+        let (word, bit) = self.bit(ctx);
+        if word.load(Ordering::Acquire) & bit == 0 {
+            word.fetch_or(bit, Ordering::AcqRel);
+        }
+    }
+
+    fn remove(&self, ctx: u32) {
+        let (word, bit) = self.bit(ctx);
+        word.fetch_and(!bit, Ordering::AcqRel);
+    }
+}
+
 /// Lanes of a link that have writes which are settled at the origin.
 #[derive(Default)]
 pub struct Fences {
-    unsent: AtomicU64,
-    sent: AtomicU64,
+    unsent: SharedSet,
+    sent: SharedSet,
 }
 
 impl Fences {
     /// Lanes whose batch has such puts, and lanes that have sent such writes.
     #[inline(always)]
-    pub fn lanes(&self) -> (u64, u64) {
+    pub fn lanes(&self) -> (LaneSet, LaneSet) {
         // SYNC POINT with `batch_is_sent_if`: in this order.
-        let unsent = self.unsent.load(Ordering::Acquire);
-        (unsent, self.sent.load(Ordering::Acquire))
+        let unsent = self.unsent.load();
+        (unsent, self.sent.load())
     }
 
     /// Whether there are any but in the batch of one lane.
     #[inline(always)]
     pub fn beside(&self, ctx: u32) -> bool {
         let (unsent, sent) = self.lanes();
-        unsent & !(1 << ctx) | sent != 0
-    }
-
-    fn set(word: &AtomicU64, ctx: u32) {
-        if word.load(Ordering::Acquire) & (1 << ctx) == 0 {
-            word.fetch_or(1 << ctx, Ordering::AcqRel);
-        }
+        unsent & !set_of(ctx) | sent != 0
     }
 
     /// The batch of the lane whose CRI is held has puts that are settled at the origin.
     pub fn batch_waits(&self, held: &mut CriGuard<'_>) {
-        Fences::set(&self.unsent, held.ctx());
+        self.unsent.add(held.ctx());
     }
 
     pub fn has_batch(&self, ctx: u32) -> bool {
-        self.unsent.load(Ordering::Acquire) & (1 << ctx) != 0
+        self.unsent.has(ctx)
     }
 
     /// Writes of a lane that are in its record, or `written` and not flushed, are settled at the origin.
     pub fn lane_wrote(&self, ctx: u32) {
-        Fences::set(&self.sent, ctx);
+        self.sent.add(ctx);
     }
 
     /// The batch of the lane whose CRI is held, if it was `settled`, is in the record, and that has been told.
     pub fn batch_is_sent_if(&self, settled: bool, held: &mut CriGuard<'_>) {
         if settled {
             // SYNC POINT with `lanes`.
-            self.unsent.fetch_and(!(1 << held.ctx()), Ordering::AcqRel);
+            self.unsent.remove(held.ctx());
         }
     }
 
     /// The record of the lane whose CRI is held is empty.
     pub fn lane_is_clean(&self, held: &mut CriGuard<'_>) {
-        self.sent.fetch_and(!(1 << held.ctx()), Ordering::AcqRel);
+        self.sent.remove(held.ctx());
     }
 }
 
@@ -368,5 +407,8 @@ mod tests {
         assert_eq!(fences.lanes(), (0, 8));
         fences.lane_is_clean(&mut held());
         assert_eq!(fences.lanes(), (0, 0));
+        [3, 67, 127].into_iter().for_each(|ctx| fences.lane_wrote(ctx));
+        assert_eq!(fences.lanes(), (0, set_of(3) | set_of(67) | set_of(127)));
+        assert!(fences.beside(67));
     }
 }

@@ -7,6 +7,7 @@ use oxmpi_mca::host::cri_mode::{ROUND_ROBIN, SERIAL_PROGRESS};
 use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{LayerFunction, Status, ThreadCtx};
 use oxmpi_pml::{SendArgs, mode};
+use oxmpi_progress::policy::kind::Kind;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
@@ -43,8 +44,15 @@ fn a_narrow_transport_leaves_others_their_width() {
 /// Another layer says that it uses CRI 2: from then on progress covers it, and so does whoever goes to sleep.
 #[test]
 fn what_another_layer_uses_is_progressed_and_armed() {
-    for (threaded, modes) in [(false, 0), (true, 0), (true, SERIAL_PROGRESS)] {
-        let w = World::new(Setup { cris: CRIS, modes, threaded, ..Setup::default() });
+    for (threaded, modes, progress) in [
+        (false, 0, Kind::OwnFirst),
+        (true, 0, Kind::OwnFirst),
+        (true, SERIAL_PROGRESS, Kind::Serial),
+        (true, 0, Kind::OneLock),
+        (true, 0, Kind::DedicatedThenAll),
+        (true, 0, Kind::RoundRobin),
+    ] {
+        let w = World::new(Setup { cris: CRIS, modes, progress, threaded, ..Setup::default() });
         let me = &w.procs[0];
         let turned = || me.turned.swap(0, Ordering::Relaxed);
         w.progress_one(0);
@@ -60,7 +68,10 @@ fn what_another_layer_uses_is_progressed_and_armed() {
             }
             std::thread::sleep(std::time::Duration::from_micros(100));
         }
-        assert_eq!(seen, 7, "threaded {threaded}, modes {modes}: all that are active are progressed");
+        assert_eq!(
+            seen, 7,
+            "threaded {threaded}, modes {modes}, {progress:?}: all that are active are progressed"
+        );
         let mut words = [oxmpi_btl::WaitWord { addr: std::ptr::null(), expected: 0, reserved: 0 }; 4];
         let mut set = oxmpi_btl::WaitSet::new(&mut words, &mut []);
         // SAFETY: a call without a context, in the only thread.

@@ -8,6 +8,7 @@ use oxmpi_mca::host::cri_mode::{DEDICATED, ROUND_ROBIN, SERIAL_PROGRESS};
 use oxmpi_mca::sync::unmodelled::{AtomicPtr, AtomicU32, Ordering};
 use oxmpi_mca::{MsgStatus, RequestHeader, Status, ThreadCtx};
 use oxmpi_pml::{ANY_SOURCE, ANY_TAG, Counts, RecvArgs, SendArgs, assert_flag, mode};
+use oxmpi_progress::policy::kind::Kind;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::Mutex;
@@ -422,16 +423,27 @@ fn a_spread_communicator_goes_with_its_messages() {
 const MODES: [u32; 5] =
     [0, DEDICATED, ROUND_ROBIN, DEDICATED | SERIAL_PROGRESS, ROUND_ROBIN | SERIAL_PROGRESS];
 
+/// Modes without a policy of their own, each with such a policy.
+const POLICIES: [(u32, Kind); 6] = [
+    (0, Kind::OneLock),
+    (DEDICATED, Kind::OneLock),
+    (0, Kind::DedicatedThenAll),
+    (DEDICATED, Kind::DedicatedThenAll),
+    (0, Kind::RoundRobin),
+    (ROUND_ROBIN, Kind::RoundRobin),
+];
+
+/// Each mode by the usual policy, and those with one of their own.
+fn ways() -> impl Iterator<Item = (u32, Kind)> {
+    MODES.into_iter().map(|modes| (modes, Kind::OwnFirst)).chain(POLICIES)
+}
+
 #[test]
 fn twins_over_several_instances() {
-    for modes in MODES {
-        run(Setup { cris: 3, modes, offers_get: false, room: 8, ..Setup::default() }, 4, 100, twins);
-        run(
-            Setup { cris: 3, modes, min_get: 5000, get: Get::Later, room: 8, ..Setup::default() },
-            4,
-            100,
-            twins,
-        );
+    for (modes, progress) in ways() {
+        let setup = || Setup { cris: 3, modes, progress, room: 8, ..Setup::default() };
+        run(Setup { offers_get: false, ..setup() }, 4, 100, twins);
+        run(Setup { min_get: 5000, get: Get::Later, ..setup() }, 4, 100, twins);
     }
 }
 
@@ -439,10 +451,10 @@ fn twins_over_several_instances() {
 /// with receives, half of them with MPI_ANY_TAG.
 #[test]
 fn a_token_orders_sends_and_receives_over_several_instances() {
-    for modes in MODES {
+    for (modes, progress) in ways() {
         for room in [4, 1 << 20] {
             let next = [Mutex::new(0u32), Mutex::new(0u32)];
-            run(Setup { cris: 3, modes, room, ..Setup::default() }, 3, 300, |caller, _, rounds| {
+            run(Setup { cris: 3, modes, progress, room, ..Setup::default() }, 3, 300, |caller, _, rounds| {
                 let mine = &next[caller.comm.proc];
                 loop {
                     let mut token = mine.lock().expect("no thread failed");
@@ -464,8 +476,12 @@ fn a_token_orders_sends_and_receives_over_several_instances() {
                     let r = caller.irecv(&mut buf, 0, if n.is_multiple_of(2) { tag } else { ANY_TAG });
                     drop(token);
                     let status = caller.wait(r);
-                    assert_eq!((status.tag, status.bytes), (tag, len as u64), "number {n}, modes {modes}");
-                    assert!(buf == pattern(len, n as u64 + 1), "number {n}, modes {modes}");
+                    assert_eq!(
+                        (status.tag, status.bytes),
+                        (tag, len as u64),
+                        "number {n}, modes {modes}, {progress:?}"
+                    );
+                    assert!(buf == pattern(len, n as u64 + 1), "number {n}, modes {modes}, {progress:?}");
                 }
             });
         }

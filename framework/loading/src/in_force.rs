@@ -138,7 +138,7 @@ impl Process {
 const ENOUGH_CRIS: u32 = 16;
 /// Of all processes of a node, where they have more than a core each.
 const CRIS_OF_A_NODE: u32 = 64;
-/// As many as `runtime_num_cris` takes.
+/// As many as messages go on.
 const MOST_CRIS: u32 = 64;
 
 /// The value in force of one of the host's own parameters.
@@ -156,6 +156,7 @@ pub fn of_host(r: &Resolved, params: &HostParams, process: &Process) -> InForce 
             };
             yes(&cris.to_string(), &because)
         }
+        "runtime_max_threads_in_progress" if params.most_in_progress == 0 => yes("", "0: no limit"),
         "runtime_connect_timeout" if params.connect_timeout == 0 => {
             yes("", "0: MPI_Comm_connect waits as long as it takes")
         }

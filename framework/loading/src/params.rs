@@ -5,7 +5,7 @@ use crate::counters;
 use crate::error::{Error, ErrorKind};
 use crate::file_params;
 use crate::implementation;
-use crate::values::{HostParams, Keeping, LeavePinned, ShowLoadErrors, Values};
+use crate::values::{HostParams, Keeping, LeavePinned, Progress, ShowLoadErrors, Values};
 use oxmpi_mca::host::cri_mode;
 use oxmpi_mca::params::param_flag;
 use oxmpi_mca_params::{Declaration, Kind, ParamError, Places, Reader, Resolver, Scope, Sources, Value};
@@ -26,8 +26,8 @@ const INITIAL_ERRHANDLERS: [&str; 3] = ["mpi_errors_are_fatal", "mpi_errors_abor
 
 /// How messages find their resource instance, by the index of the enumerator.
 const ASSIGNMENTS: [&str; 3] = ["stream", "dedicated", "round_robin"];
-/// Threads that progress instances, likewise.
-const PROGRESS: [&str; 2] = ["concurrent", "serial"];
+/// Ways of threads to progress instances, likewise: the indices are those of [`Progress`].
+const PROGRESS: [&str; 5] = ["concurrent", "serial", "one_lock", "dedicated_then_all", "round_robin"];
 
 /// How threads wait among others, likewise.
 const WAITS: [&str; 2] = ["sync", "race"];
@@ -64,10 +64,11 @@ fn declarations() -> Vec<Declaration> {
     let others = vec![
         d("mca", "base", "component_path", Kind::Text, "", "Directories with components, separated by colons, searched before the library's own. Set it to use components that are installed elsewhere").level(6),
         d("mca", "base", "component_show_load_errors", Kind::Text, "none", "Components of which a failure to load is reported even if nobody asked for them: all, none, or a list of framework or framework/component, with ^ in front for all but these. Set it where a component is missing for no visible reason").level(6).choices(&["all", "none", "a list of framework or framework/component"]),
-        d("runtime", "", "num_cris", Kind::Unsigned, "0", "Communication resource instances (CRIs) of a process, contexts in each transport that threads use independently; 0: one below MPI_THREAD_MULTIPLE, else 16, or 64 shared among the processes of the node where these are more than 4, or as many as there are cores for each of them if that is more. Raise it to the number of threads that communicate at once, lower it to save memory").level(4).range(0, 64),
+        d("runtime", "", "num_cris", Kind::Unsigned, "0", "Communication resource instances (CRIs) of a process, contexts in each transport that threads use independently; 0: one below MPI_THREAD_MULTIPLE, else 16, or 64 shared among the processes of the node where these are more than 4, or as many as there are cores for each of them if that is more. Raise it to the number of threads that communicate at once, lower it to save memory; messages go on at most 64, one-sided operations on all").level(4).range(0, 128),
         d("runtime", "", "cri_assignment", Kind::Enum, "stream", "How messages are assigned to CRIs once several threads send: stream by communicator and tag, so that messages are received in sequence; dedicated by the sending thread; round_robin in turn; with the last two, unless mpi_assert_allow_overtaking is given, messages carry sequence numbers by which the receiver orders them. Set it to dedicated where all threads send with one tag in one communicator").one_of(&ASSIGNMENTS).level(4),
-        d("runtime", "", "progress", Kind::Enum, "concurrent", "How waiting threads progress CRIs: with concurrent each thread progresses one that no other thread is progressing, its own first; with serial one thread at a time progresses all of them. Set it to serial where many threads wait and few messages arrive").one_of(&PROGRESS).level(4),
-        d("runtime", "", "wait", Kind::Enum, "sync", "How threads wait at MPI_THREAD_MULTIPLE: sync: one of them progresses and the others sleep until their own requests are complete; race: each polls its requests and contends for progress. Set it to race only to measure what sync gains").one_of(&WAITS).level(9),
+        d("runtime", "", "progress", Kind::Enum, "concurrent", "How waiting threads progress CRIs: with concurrent each thread progresses one that no other thread is progressing, its own first; with serial one thread at a time progresses all of them, and others go on; the other three are published ways that these are measured against: with one_lock threads wait for one lock and then progress all; with dedicated_then_all each tries the CRI of its own, and where that brought nothing all in turn until one brings something; with round_robin the first is the next one in turn as well. Set it to serial where many threads wait and few messages arrive").one_of(&PROGRESS).level(4),
+        d("runtime", "", "max_threads_in_progress", Kind::Unsigned, "0", "Most threads of a process that make progress at once at MPI_THREAD_MULTIPLE; one more finds nothing done and goes on; 0: no limit. Lower it to measure what threads beside each other gain").level(9).range(0, 1_000_000).synonyms(&["opal_max_thread_in_progress"]),
+        d("runtime", "", "wait", Kind::Enum, "sync", "How threads wait at MPI_THREAD_MULTIPLE: sync: one of them progresses and the others sleep until their own requests are complete; race: each polls its requests and contends for progress, with runtime_progress one_lock by waiting for one lock. Set it to race only to measure what sync gains").one_of(&WAITS).level(9),
         d("runtime", "", "connect_timeout", Kind::Unsigned, CONNECT_TIMEOUT, "Seconds that MPI_Comm_connect waits at a port where nobody calls MPI_Comm_accept, before it fails with MPI_ERR_PORT; the info key timeout of a call is used in its place; 0: no limit. Raise it where the job that accepts may have to wait for its start longer than that").level(6).range(0, 1_000_000_000),
         d("mpi", "", "yield_when_idle", Kind::Bool, "false", "A waiting thread yields its core at once instead of polling first, as always when the node is oversubscribed. Set it where other programs or threads need the cores on which ranks wait").level(5),
         d("mpi", "", "spin_count", Kind::Unsigned, SPINS, "Calls of progress without an event after which a waiting thread yields its core between calls. Raise it where each thread has a core of its own, lower it where others need the core").level(7).range(1, 1_000_000_000),
@@ -163,6 +164,8 @@ pub fn read_host(resolver: &Resolver) -> HostParams {
     HostParams {
         num_cris: number(resolver, "runtime_num_cris"),
         cri_modes: cri_modes(resolver),
+        progress: progress(resolver),
+        most_in_progress: number(resolver, "runtime_max_threads_in_progress"),
         race: resolver.get("runtime_wait").and_then(|r| r.value.as_i64()) == Some(1),
         permit_singletons: flag(resolver, "mpi_permit_singletons"),
         yield_when_idle: flag(resolver, "mpi_yield_when_idle"),
@@ -206,7 +209,19 @@ fn cri_modes(resolver: &Resolver) -> u32 {
         2 => cri_mode::ROUND_ROBIN,
         _ => 0,
     };
-    assignment | if index("runtime_progress") == 1 { cri_mode::SERIAL_PROGRESS } else { 0 }
+    let is_serial = matches!(progress(resolver), Progress::Serial | Progress::OneLock);
+    assignment | if is_serial { cri_mode::SERIAL_PROGRESS } else { 0 }
+}
+
+/// Reads how threads progress CRIs among each other.
+fn progress(resolver: &Resolver) -> Progress {
+    match resolver.get("runtime_progress").and_then(|r| r.value.as_i64()) {
+        Some(1) => Progress::Serial,
+        Some(2) => Progress::OneLock,
+        Some(3) => Progress::DedicatedThenAll,
+        Some(4) => Progress::RoundRobin,
+        _ => Progress::Concurrent,
+    }
 }
 
 /// Reads from how many bytes on packing is shared with waiting threads; `u64::MAX`: never.
@@ -289,7 +304,15 @@ mod tests {
         assert!(!p.race);
         let p = host_params(&mut Resolver::new().with(set)).expect("good values");
         assert_eq!(p.cri_modes, cri_mode::ROUND_ROBIN | cri_mode::SERIAL_PROGRESS);
-        assert!(p.race);
+        assert!(p.race && p.progress == Progress::Serial && p.most_in_progress == 0);
+        let named = ["one_lock", "dedicated_then_all", "round_robin"];
+        let meant = [Progress::OneLock, Progress::DedicatedThenAll, Progress::RoundRobin];
+        for (name, meant) in named.into_iter().zip(meant) {
+            let set = [("runtime_progress", name), ("opal_max_thread_in_progress", "3")];
+            let p = host_params(&mut Resolver::new().with(set)).expect("good values");
+            let serial = if name == "one_lock" { cri_mode::SERIAL_PROGRESS } else { 0 };
+            assert_eq!((p.progress, p.most_in_progress, p.cri_modes), (meant, 3, serial));
+        }
         let usual = Keeping { leave_pinned: LeavePinned::Auto, entries: 4096, bytes: 0, trusted: false };
         assert_eq!(p.keeping, usual);
         let set =
@@ -298,7 +321,7 @@ mod tests {
         let asked = Keeping { leave_pinned: LeavePinned::Asked, bytes: 3072, trusted: true, ..usual };
         assert_eq!(p.keeping, asked);
         for (name, bad) in
-            [("runtime_num_cris", "65"), ("mpi_spc_attach", "nothing"), ("mpi_spin_count", "x")]
+            [("runtime_num_cris", "129"), ("mpi_spc_attach", "nothing"), ("mpi_spin_count", "x")]
         {
             let e = host_params(&mut Resolver::new().with([(name, bad)])).expect_err(name);
             assert!(e.message.contains(name) && e.message.contains(bad), "{e}");

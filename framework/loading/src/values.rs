@@ -12,6 +12,9 @@ pub struct HostParams {
     pub num_cris: u32,
     /// Bits of [`oxmpi_mca::host::cri_mode`].
     pub cri_modes: u32,
+    pub progress: Progress,
+    /// Threads that make progress at once; 0: any number.
+    pub most_in_progress: u32,
     /// Threads that wait among others race for progress.
     pub race: bool,
     /// Processes of another launcher may each be alone in their job.
@@ -37,6 +40,22 @@ pub struct HostParams {
     /// Seconds that MPI_Comm_connect waits where no hint says so; 0: as long as it takes.
     pub connect_timeout: u32,
     pub files: FileParams,
+}
+
+/// How threads progress CRIs among each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Progress {
+    /// Each its own first, those of others while nobody is at them.
+    #[default]
+    Concurrent,
+    /// One thread at a time, all; others go on.
+    Serial,
+    /// The same, and others wait.
+    OneLock,
+    /// Each its own, then all in turn.
+    DedicatedThenAll,
+    /// The next, then all in turn.
+    RoundRobin,
 }
 
 /// How the program's memory is kept registered.

@@ -19,6 +19,7 @@
 //! a set guard, which writes null there, writes the owner back.
 
 use crate::biased::{Bias, Caller, LOCK_PROTOCOL, LockServices, Seat, level};
+pub use crate::cri_set::{MOST_CRIS, is_in, members, set_below, set_of};
 use crate::entry::{Entry, Seen};
 use crate::lock::Lock;
 use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -339,16 +340,6 @@ impl Drop for OwnerGuard<'_> {
     fn drop(&mut self) {
         self.cri.bias.leave_own::<{ level::CRI }>(self.seat);
     }
-}
-
-/// All CRIs below `width` as bits; there are at most 64.
-pub fn set_below(width: u32) -> u64 {
-    u64::MAX >> (64 - width.clamp(1, 64))
-}
-
-/// The CRIs of a set, rising.
-pub fn members(set: u64) -> impl Iterator<Item = u32> {
-    (0..u64::BITS).filter(move |&ctx| set >> ctx & 1 != 0)
 }
 
 const _: () = {

@@ -1,7 +1,7 @@
 //! Taking the locks of CRIs (`cri.rs` has the locks and the proofs of holding one).
 
 use crate::biased::{check_in_among, level, note_out_among};
-use crate::cri::{Cri, CriGuard, OwnerGuard, members};
+use crate::cri::{Cri, CriGuard, OwnerGuard, is_in, members};
 use crate::entry::Entry;
 use crate::host::Host;
 use crate::sync::Ordering;
@@ -16,14 +16,14 @@ pub struct Cris<'a>(&'a [Cri]);
 pub struct CriSetGuard<'a> {
     cris: Cris<'a>,
     set: u64,
-    /// Those that the caller owned.
-    owned: u64,
+    /// Those that the caller owned, each with a bit of its own.
+    owned: u128,
     entry: Entry,
     lent: PhantomData<&'a mut Entry>,
 }
 
 impl CriSetGuard<'_> {
-    /// The CRIs that are held, by bits.
+    /// The CRIs that are held, by bits ([`crate::cri::MOST_CRIS`]).
     pub fn set(&self) -> u64 {
         self.set
     }
@@ -33,13 +33,13 @@ impl CriSetGuard<'_> {
     }
     /// The proof for one CRI of the set. Panics where it is not in the set.
     pub fn held(&mut self, ctx: u32) -> CriGuard<'_> {
-        assert!(ctx < u64::BITS && self.set >> ctx & 1 != 0, "CRI {ctx} is not held");
+        assert!(ctx < self.cris.len() && is_in(self.set, ctx), "CRI {ctx} is not held");
         // SAFETY: we hold it, and are borrowed as long as the proof lives. Not with the caller's seat, which is inside none of them.
         unsafe { CriGuard::inherited(ctx, self.entry.is_among(), None) }
     }
     /// Calls `f` with the proof for each of them, rising.
     pub fn for_each(&mut self, mut f: impl FnMut(&mut CriGuard<'_>)) {
-        members(self.set).for_each(|ctx| f(&mut self.held(ctx)));
+        members(self.set, self.cris.len()).for_each(|ctx| f(&mut self.held(ctx)));
     }
 }
 
@@ -48,7 +48,7 @@ impl Drop for CriSetGuard<'_> {
         if !self.entry.is_among() {
             return;
         }
-        for ctx in members(self.set) {
+        for ctx in members(self.set, self.cris.len()) {
             let cri = self.cris.at(ctx);
             let owned = self.owned >> ctx & 1 != 0;
             if owned {
@@ -138,7 +138,7 @@ impl<'a> Cris<'a> {
         OwnerGuard::enter(entry, self.at(ctx), ctx)
     }
 
-    /// The locks of a set of CRIs, by bits, taken in rising order. The caller stays the owner of those that it owns. The
+    /// The locks of a set of CRIs, by bits ([`crate::cri::MOST_CRIS`]), taken in rising order. The caller stays the owner of those that it owns. The
     /// caller holds no CRI lock and no shard lock.
     pub fn hold_set<'g>(self, entry: &'g mut Entry, set: u64) -> CriSetGuard<'g>
     where
@@ -150,12 +150,12 @@ impl<'a> Cris<'a> {
         let mut all = CriSetGuard { cris: self, set, owned: 0, entry: own, lent: PhantomData };
         if entry.is_among() {
             check_in_among(who, level::CRI);
-            for ctx in members(set) {
+            for ctx in members(set, self.len()) {
                 let cri = self.at(ctx);
                 let owned = cri.bias.enter_among::<{ level::CRI }>(&cri.lock, who);
                 // No seat is used in here, least of all that of whoever held it before.
                 cri.note_holder(None);
-                all.owned |= u64::from(owned) << ctx;
+                all.owned |= u128::from(owned) << ctx;
             }
         }
         all

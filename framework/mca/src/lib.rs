@@ -16,6 +16,7 @@ pub mod biased;
 pub mod cache;
 pub mod component;
 pub mod cri;
+pub mod cri_set;
 pub mod entry;
 pub mod guarded;
 pub mod holding;

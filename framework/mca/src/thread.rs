@@ -48,7 +48,7 @@ impl ThreadCtx {
     /// True where the thread progresses that CRI beside its own.
     #[inline(always)]
     pub fn attends(&self, ctx: u32) -> bool {
-        self.attended.get() >> (ctx % u64::BITS) & 1 != 0
+        crate::cri_set::is_in(self.attended.get(), ctx)
     }
 
     /// The seat of a context; `None` for null.

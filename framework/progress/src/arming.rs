@@ -7,7 +7,7 @@ use crate::attention::Attention;
 use crate::contexts::{Contexts, is_own};
 use crate::thread::Slot;
 use oxmpi_btl::{WaitSet, cap};
-use oxmpi_mca::cri::{members, set_below};
+use oxmpi_mca::cri::{members, set_below, set_of};
 use oxmpi_mca::sync::unmodelled::Ordering;
 use oxmpi_mca::{CriSetGuard, Entry, Status};
 use oxmpi_pml::work;
@@ -15,17 +15,18 @@ use oxmpi_pml::work;
 impl Contexts {
     /// Arms the active transports on the contexts that the thread answers for. OK: it may sleep on what was added to the set;
     /// PENDING: something is there; NO_RESOURCE: the set is full; NOT_SUPPORTED: a transport cannot wake a sleeper. Nothing is armed
-    /// unless the answer is OK.
-    pub(crate) fn arm(&self, entry: &mut Entry, set: &mut WaitSet) -> Status {
+    /// unless the answer is OK. `all`: the thread answers for all contexts.
+    pub(crate) fn arm(&self, entry: &mut Entry, set: &mut WaitSet, all: bool) -> Status {
         entry.raise(self.polling().is_careful());
-        let contexts = self.to_arm(entry);
+        let contexts = if all { set_below(self.cris().active()) } else { self.to_arm(entry) };
+        let cris = self.cris().len();
         let is_urgent = |ctx| self.work(ctx) & work::URGENT != 0;
         // Where that can be seen without the locks they are left to those who use them.
-        if members(contexts).any(is_urgent) {
+        if members(contexts, cris).any(is_urgent) {
             return Status::PENDING;
         }
         let mut all = self.cris().hold_set(entry, contexts);
-        if members(contexts).any(is_urgent) {
+        if members(contexts, cris).any(is_urgent) {
             return Status::PENDING;
         }
         let verdict = self.arm_held(&mut all, contexts, set);
@@ -37,7 +38,7 @@ impl Contexts {
 
     /// Arms the active transports on a set of contexts whose locks are held, up to the first that does not answer OK; that answer.
     fn arm_held(&self, all: &mut CriSetGuard<'_>, contexts: u64, set: &mut WaitSet) -> Status {
-        for ctx in members(contexts) {
+        for ctx in members(contexts, self.cris().len()) {
             let mut held = all.held(ctx);
             for (number, btl) in self.polling().active(ctx) {
                 if !btl.can(cap::SLEEP) {
@@ -59,11 +60,11 @@ impl Contexts {
 
     /// The contexts, by bits, that a thread answers for while it sleeps: all but those that other threads progress.
     fn to_arm(&self, entry: &Entry) -> u64 {
-        let all = set_below(self.cris().active());
-        let Some(slot) = Slot::of(entry).filter(|_| all != 1) else { return all };
+        let active = self.cris().active();
+        let Some(slot) = Slot::of(entry).filter(|_| active != 1) else { return set_below(active) };
         let own = slot.cri();
-        let attended = members(all).filter(|&ctx| ctx != own && self.is_attended(&slot.attention, ctx));
-        attended.fold(all, |set, ctx| set & !(1 << ctx))
+        let left = (0..active).filter(|&ctx| ctx == own || !self.is_attended(&slot.attention, ctx));
+        left.fold(0, |set, ctx| set | set_of(ctx))
     }
 
     /// Whether another thread progresses this context, as far as this thread has seen.

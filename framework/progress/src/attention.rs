@@ -2,10 +2,11 @@
 
 use core::cell::Cell;
 use core::time::Duration;
+use oxmpi_mca::cri::{MOST_CRIS, is_in, set_of};
 use std::time::Instant;
 
-/// The most contexts that there may be: they are bits of a word.
-pub const MOST: usize = u64::BITS as usize;
+/// The most contexts that there may be.
+const MOST: usize = MOST_CRIS as usize;
 
 /// Idle turns after which a thread does not wait any more for the owner of the context where its own messages come.
 const TURNS_OF_TRUST: u32 = 32;
@@ -37,17 +38,17 @@ impl Default for Attention {
 
 /// Whether a context is in the set.
 pub(crate) fn has(set: &Cell<u64>, ctx: u32) -> bool {
-    set.get() >> (ctx % u64::BITS) & 1 != 0
+    is_in(set.get(), ctx)
 }
 
 /// Adds a context to the set.
 pub(crate) fn add(set: &Cell<u64>, ctx: u32) {
-    set.set(set.get() | 1 << (ctx % u64::BITS));
+    set.set(set.get() | set_of(ctx));
 }
 
 /// Takes a context out of the set.
 pub(crate) fn remove(set: &Cell<u64>, ctx: u32) {
-    set.set(set.get() & !(1 << (ctx % u64::BITS)));
+    set.set(set.get() & !set_of(ctx));
 }
 
 impl Attention {

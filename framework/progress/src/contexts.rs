@@ -237,7 +237,7 @@ impl Contexts {
         &slot.attention
     }
 
-    /// Notes that something of the entry's thread will come, or waits for room, on the contexts of a set, by bits, so that the thread
+    /// Notes that something of the entry's thread will come, or waits for room, on the contexts of a set, by bits ([`oxmpi_mca::cri::MOST_CRIS`]), so that the thread
     /// progresses them. Nothing happens where the thread has no context.
     pub fn expect(&self, entry: &Entry, set: u64) {
         if let Some(slot) = Slot::of(entry) {
@@ -251,9 +251,11 @@ impl Contexts {
         let new = set & set_below(self.cris().len()) & !attended.get();
         let mut rest = new;
         while rest != 0 {
-            let ctx = rest.trailing_zeros();
+            let first = rest.trailing_zeros();
             rest &= rest - 1;
-            attention.seen(ctx).set(self.cris().at(ctx).turns());
+            for ctx in (first..self.cris().len()).step_by(u64::BITS as usize) {
+                attention.seen(ctx).set(self.cris().at(ctx).turns());
+            }
         }
         attended.set(attended.get() | new);
         attention.wanted.set(attention.wanted.get() | new);

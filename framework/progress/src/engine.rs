@@ -9,14 +9,12 @@
 
 use crate::contexts::{Contexts, Crowding, Hook};
 use crate::layers::Layers;
-use crate::policy::Policy;
-use crate::policy::own_first::OwnFirst;
-use crate::policy::serial::Serial;
+use crate::policy::kind::Rule;
 use crate::turns::Turns;
 use core::ffi::c_void;
 use core::ptr::null_mut;
 use oxmpi_btl::{BtlHandle, BtlServices};
-use oxmpi_mca::host::{ProgressFn, cri_mode};
+use oxmpi_mca::host::ProgressFn;
 use oxmpi_mca::sync::unmodelled::{AtomicPtr, Ordering};
 use oxmpi_mca::{Cri, Entry, LayerFunction, SliceRef, Status, WaitSet};
 use oxmpi_pml::{PmlModule, Transports, Words};
@@ -30,14 +28,10 @@ pub struct Served<'a> {
     /// Whether the transport of that number is not polled before something activates it.
     pub dormant: &'a dyn Fn(usize) -> bool,
     pub services: *const BtlServices,
-    /// Bits of `oxmpi_mca::host::cri_mode`.
-    pub modes: u32,
+    /// How threads make turns among each other. Where the policy does not deal with owners of locks the CRIs have none
+    /// ([`Kind::takes_from_owners`](crate::policy::kind::Kind::takes_from_owners)).
+    pub rule: Rule,
     pub crowding: Crowding,
-}
-
-/// The policy that an instance's modes ([`cri_mode`]) ask for.
-fn policy_of(modes: u32) -> Box<dyn Policy> {
-    if modes & cri_mode::SERIAL_PROGRESS != 0 { Box::new(Serial::new()) } else { Box::new(OwnFirst) }
 }
 
 /// The progress engine of an instance.
@@ -69,7 +63,7 @@ impl Engine {
         }
         // SAFETY: the caller's promise; the contexts go with the engine.
         let contexts = unsafe { Contexts::new(served.cris, served.btls, served.dormant, served.crowding) };
-        if self.own.set(Turns::new(contexts, policy_of(served.modes))).is_err() {
+        if self.own.set(Turns::new(contexts, served.rule)).is_err() {
             return Status::BAD_PARAM;
         }
         let Some(own) = self.own.get() else { return Status::INTERNAL };
@@ -138,7 +132,7 @@ impl Engine {
     /// transports yet. OK: the caller may sleep on the set; PENDING: something is there, or waits for room; NO_RESOURCE: there is more than the
     /// set holds; any other status: a sleeper cannot be woken. [`Engine::disarm`] follows the first three.
     pub fn arm(&self, entry: &mut Entry, set: &mut WaitSet) -> Option<Status> {
-        let armed = self.contexts()?.arm(entry, set);
+        let armed = self.turns()?.arm(entry, set);
         if !armed.is_ok() {
             return Some(armed);
         }

@@ -6,7 +6,8 @@
 //! collective, the emulation of verbs) is called holding nothing, while its word says that it has work.
 //!
 //! **A [`Policy`](policy::Policy)** says which contexts a thread polls: [`OwnFirst`](policy::own_first::OwnFirst) by default, [`Serial`](policy::serial::Serial) where one thread at a time
-//! progresses.
+//! progresses. [`OneLock`](policy::one_lock::OneLock) and [`Rotation`](policy::rotation::Rotation) are the published ones that those are measured against.
+//! A limit says how many threads make turns at once (`limit`).
 //!
 //! Map: [`engine`] (a turn; registrations; announcing a sleep) · `turns`, `contexts` (turns over contexts, and of one: transports, the PML's hook) · `layers` (the list
 //! of functions) · `arming` (what a thread answers for while it sleeps) · [`policy`] · `attention` (a thread's record of the contexts) · [`thread`]
@@ -18,6 +19,7 @@ mod attention;
 mod contexts;
 pub mod engine;
 mod layers;
+mod limit;
 #[cfg(all(test, loom))]
 mod models;
 pub mod policy;

@@ -1,20 +1,29 @@
 //! Turns of progress over contexts: of the first alone below MPI_THREAD_MULTIPLE, of those that the policy names among several threads.
 
 use crate::contexts::{Contexts, FIRST, number};
-use crate::policy::Policy;
+use crate::limit::Limit;
+use crate::policy::kind::Rule;
+use crate::policy::{Admission, Policy};
 use crate::thread::Slot;
-use oxmpi_mca::{Entry, Guard};
+use oxmpi_mca::{Entry, Status, WaitSet};
 
 /// Contexts, and the policy by which threads poll them.
 pub(crate) struct Turns {
     pub(crate) contexts: Box<Contexts>,
     policy: Box<dyn Policy>,
+    /// Of turns among several threads.
+    limit: Limit,
 }
 
 impl Turns {
-    /// Turns over contexts by a policy.
-    pub(crate) fn new(contexts: Box<Contexts>, policy: Box<dyn Policy>) -> Turns {
-        Turns { contexts, policy }
+    /// Turns over contexts by a rule.
+    pub(crate) fn new(contexts: Box<Contexts>, rule: Rule) -> Turns {
+        Turns { contexts, policy: rule.kind.policy(), limit: Limit::new(rule.most_threads) }
+    }
+
+    /// Arms the contexts that the thread answers for while it sleeps, as [`Contexts::arm`].
+    pub(crate) fn arm(&self, entry: &mut Entry, set: &mut WaitSet) -> Status {
+        self.contexts.arm(entry, set, self.policy.covers_all())
     }
 
     /// Makes a turn of progress. Returns the number of events of transports and hook.
@@ -47,9 +56,11 @@ impl Turns {
         (1..self.contexts.cris().active()).map(turn).sum()
     }
 
-    /// Makes a turn among several threads: of the contexts that the policy names. A call without a thread's context covers all.
+    /// Makes a turn among several threads: of the contexts that the policy names. A call without a thread's context covers all. Nothing where as
+    /// many threads as may are in turns.
     #[inline(never)]
     fn turn_among(&self, entry: &mut Entry) -> i32 {
+        let Some(_place) = self.limit.enter() else { return 0 };
         if !self.contexts.cris().several_are_active() {
             return self.policy.first(&self.contexts, entry);
         }
@@ -65,7 +76,8 @@ impl Turns {
         if ctx >= self.contexts.cris().len() {
             return 0;
         }
-        let admitted = if entry.is_among() { self.policy.begin_one() } else { Some(Guard::of_nothing()) };
+        let Some(_place) = self.limit.enter() else { return 0 };
+        let admitted = if entry.is_among() { self.policy.begin_one() } else { Some(Admission::Free) };
         let Some(_admitted) = admitted else { return 0 };
         let number = number(entry);
         let mut held = self.contexts.cris().hold(entry, ctx);

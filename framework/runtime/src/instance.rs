@@ -36,6 +36,7 @@ use crate::plan::Plan;
 use crate::services::card::{self};
 use crate::spc;
 use crate::telling::show_help;
+use crate::turning;
 use oxmpi_btl::BtlHandle;
 use oxmpi_loading::Level;
 use oxmpi_loading::accept::accepted::{Framework, Pml};
@@ -203,7 +204,7 @@ impl Instance {
             btls: &btls.iter().collect::<Vec<_>>(),
             dormant: &|number| self.parts().is_some_and(|parts| parts.is_dormant(number)),
             services: self.btl_services(),
-            modes: self.host_params().cri_modes,
+            rule: turning::rule(self.host_params()),
             crowding,
         };
         let module = PmlModule {

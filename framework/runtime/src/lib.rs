@@ -58,6 +58,7 @@ mod spreading;
 mod telling;
 pub mod topo;
 mod transports;
+mod turning;
 mod waits;
 pub mod window;
 mod wires;

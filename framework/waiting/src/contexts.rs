@@ -17,7 +17,7 @@
 
 use crate::layer::{Layer, Waiter};
 use oxmpi_mca::Cri;
-use oxmpi_mca::cri::members;
+use oxmpi_mca::cri::{MOST_CRIS, is_in};
 use oxmpi_mca::sync::Ordering;
 use oxmpi_system::clock::monotonic_now;
 use std::time::Duration;
@@ -26,7 +26,7 @@ use std::time::Duration;
 /// context that had none.
 const BETWEEN_LOOKS: Duration = Duration::from_micros(5);
 /// The most CRIs that there may be.
-const MOST: usize = 64;
+const MOST: usize = MOST_CRIS as usize;
 
 /// One waiter's view of contexts.
 pub struct Looks {
@@ -42,9 +42,9 @@ impl Looks {
         Looks { turns: [0; MOST], next: Duration::ZERO }
     }
 
-    /// The contexts of `outstanding` (by bit) that had no turn of progress since the last look. 0 until it is time for
-    /// the next look; `now` is on the clock of all calls.
-    pub fn idle(&mut self, cris: &[Cri], outstanding: u64, now: Duration) -> u64 {
+    /// The contexts of `outstanding` (by bits of a set) that had no turn of progress since the last look, by a bit for each. 0 until it is time
+    /// for the next look; `now` is on the clock of all calls.
+    pub fn idle(&mut self, cris: &[Cri], outstanding: u64, now: Duration) -> u128 {
         if now < self.next {
             return 0;
         }
@@ -52,8 +52,8 @@ impl Looks {
         let mut idle = 0;
         for (ctx, (cri, seen)) in cris.iter().zip(&mut self.turns).enumerate() {
             let turns = turns(cri);
-            let still = outstanding >> ctx & 1 != 0 && *seen == turns;
-            idle |= u64::from(still) << ctx;
+            let still = is_in(outstanding, ctx as u32) && *seen == turns;
+            idle |= u128::from(still) << ctx;
             *seen = turns;
         }
         idle
@@ -73,7 +73,7 @@ fn turns(cri: &Cri) -> u64 {
 }
 
 impl<L: Layer> Waiter<'_, L> {
-    /// Waits until `outstanding` answers 0. It says on which contexts, by bit, something is under way that the
+    /// Waits until `outstanding` answers 0. It says on which contexts, by bits of a set, something is under way that the
     /// caller waits for; those of them that nobody progresses are entered. The caller holds no lock.
     pub fn wait_contexts(self, mut outstanding: impl FnMut() -> u64) {
         let mut looks = Looks::new();
@@ -84,7 +84,7 @@ impl<L: Layer> Waiter<'_, L> {
                 return set == 0;
             }
             let idle = looks.idle(cris, set, monotonic_now());
-            for ctx in members(idle) {
+            for ctx in (0..cris.len() as u32).filter(|&ctx| idle >> ctx & 1 != 0) {
                 waiting.engine.turn_of_context(entry, ctx);
                 looks.made_a_turn(cris, ctx);
             }

@@ -1,6 +1,6 @@
 //! The layer below a waiter: the instance that it waits in.
 
-use crate::waiting::Waiting;
+use crate::waiting::{Concurrency, Waiting};
 use oxmpi_mca::sync::Ordering;
 use oxmpi_mca::{Completion, Cri, Entry};
 use oxmpi_progress::thread::Slot;
@@ -82,10 +82,14 @@ impl<'a, L: Layer> Waiter<'a, L> {
         self.waiting().waiters.crowd() > self.waiting().room
     }
 
-    /// Whether messages come on several CRIs, which waiting threads progress beside the owner of progress, each its
-    /// own first (`runtime_progress`), before they are parked.
+    /// Whether waiting threads progress CRIs beside the owner of progress, as the policy of turns says (`runtime_progress`), before they are parked.
     pub(crate) fn progress_side_by_side(&self) -> bool {
-        !self.waiting().serial
-            && self.layer.cris().get(1).is_some_and(|cri| cri.active.load(Ordering::Relaxed) != 0)
+        match self.waiting().concurrency {
+            Concurrency::Never => false,
+            Concurrency::WhereSeveral => {
+                self.layer.cris().get(1).is_some_and(|cri| cri.active.load(Ordering::Relaxed) != 0)
+            }
+            Concurrency::Always => true,
+        }
     }
 }

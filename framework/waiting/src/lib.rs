@@ -46,5 +46,5 @@ pub use cooperation::Hooks;
 pub use layer::{Awaitable, Layer, Waiter};
 pub use oxmpi_progress::thread;
 pub use tasks::PIECE;
-pub use waiting::{Settings, WaitCounts, Waiting};
+pub use waiting::{Concurrency, Settings, WaitCounts, Waiting};
 pub use words::Awaited;

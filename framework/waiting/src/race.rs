@@ -1,7 +1,8 @@
 //! Racing waiters: the way of waiting that sync objects are measured against (`runtime_wait = race`).
 //!
 //! This is Algorithm 1 of the dissertation: a thread looks at its requests, makes a turn of progress, and does so again until they are
-//! complete. Nobody owns progress, so all waiting threads contend for it, by attempts at the locks of the resource instances. Nobody is put
+//! complete. Nobody owns progress, so all waiting threads contend for it: by attempts at the locks of the resource instances, or, with
+//! `runtime_progress one_lock` as the original has it, by waiting for one lock around a turn. Nobody is put
 //! to sleep or woken either: a thread that found nothing for long gives its core away between its looks, as an owner of progress would before it
 //! sleeps, and no crowd of waiters is noticed. No request has a sync object attached, so completions tell nobody. Requests that were seen
 //! complete are not looked at again, which is a little less than the original does.

@@ -18,6 +18,16 @@ use oxmpi_system::membarrier::fence_all;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+/// The condition under which waiting threads make turns beside the owner of progress, before they are parked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Concurrency {
+    Never,
+    /// While messages come on several CRIs.
+    #[default]
+    WhereSeveral,
+    Always,
+}
+
 /// How the threads of an instance wait, and in what numbers.
 pub struct Settings {
     /// Several threads make calls from the beginning.
@@ -26,8 +36,7 @@ pub struct Settings {
     pub room: u32,
     /// Threads that wait among others race for progress.
     pub races: bool,
-    /// Only the owner of progress makes turns.
-    pub serial: bool,
+    pub concurrency: Concurrency,
     pub patience: Patience,
     pub yield_limit: YieldLimit,
 }
@@ -46,7 +55,7 @@ pub struct Waiting {
     pub(crate) patience: Patience,
     pub(crate) yield_limit: YieldLimit,
     pub(crate) races: bool,
-    pub(crate) serial: bool,
+    pub(crate) concurrency: Concurrency,
     pub(crate) thread_count: ThreadCount,
     pub(crate) waiters: Waiters,
     pub(crate) tasks: Tasks,
@@ -86,7 +95,7 @@ impl Waiting {
             patience: settings.patience,
             yield_limit: settings.yield_limit,
             races: settings.races,
-            serial: settings.serial,
+            concurrency: settings.concurrency,
             thread_count: ThreadCount::new(),
             waiters: Waiters::new(),
             tasks: Tasks::default(),

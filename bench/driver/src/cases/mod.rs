@@ -12,10 +12,10 @@ macro_rules! case {
 }
 
 mod asking;
-mod cholesky;
 mod communicators;
 mod devices;
 mod endpoints;
+mod factorisations;
 mod halos;
 mod hybrid;
 mod locks;
@@ -40,7 +40,7 @@ mod waits;
 mod windows;
 
 use crate::case::{Case, Sizes};
-pub use strategy::OUT_OF_SEQUENCE;
+pub use strategy::{LOCK_MISSES, MATCH_TIME_EACH, OUT_OF_SEQUENCE, SHARED_WRITES};
 
 /// A case that registered itself.
 pub struct Entry {
@@ -65,6 +65,11 @@ fn multirate(sizes: &Sizes, bytes: u64) -> String {
     with_window(sizes, bytes, sizes.window)
 }
 
+/// The same with each thread on a core of its own, where there are so many, as in chapter 5.
+fn pinned(sizes: &Sizes, bytes: u64) -> String {
+    format!("{} -P", multirate(sizes, bytes))
+}
+
 fn with_window(sizes: &Sizes, bytes: u64, window: u64) -> String {
     format!("-s {bytes} -w {window} -i {{i}}{}", if sizes.quick { " -v" } else { "" })
 }
@@ -81,7 +86,7 @@ mod tests {
             let names: HashSet<&str> = cases.iter().map(|c| c.name).collect();
             assert_eq!(names.len(), cases.len());
             // Nothing was left out by the linker.
-            assert_eq!(cases.len(), 64);
+            assert_eq!(cases.len(), 65);
             for case in &cases {
                 let labels: HashSet<&str> = case.series.iter().map(|s| s.label.as_str()).collect();
                 assert_eq!(labels.len(), case.series.len(), "{}", case.name);

@@ -9,20 +9,25 @@ case!(510, |sizes| rates(sizes, "fig5.5-8", 8));
 case!(511, |sizes| rates(sizes, "fig5.5-1024", 1024));
 case!(512, |sizes| rates(sizes, "fig5.5-16384", 16384));
 
-/// CRIs, as published for one of the two machines.
+/// CRIs, as published for the machine of Haswell processors, and for the one of Knights Landing.
 const INSTANCES: u64 = 32;
+const INSTANCES_OF_THE_OTHER: u64 = 72;
 
 /// Memory of the program's own, which a transport has to reach: puts into memory that all ranks of a node have mapped use no
 /// communication resource. That is the line of windows that MPI allocates.
 fn rates(sizes: &Sizes, name: &'static str, bytes: u64) -> Case {
-    let (instances, effort) = if sizes.quick { (2, "-i 3 -d 8 -v") } else { (INSTANCES, "-d 1000 -m 30") };
+    let (instances, more_instances, effort) = match sizes.quick {
+        true => (2, 3, "-i 3 -d 8 -v"),
+        false => (INSTANCES, INSTANCES_OF_THE_OTHER, "-d 1000 -m 30"),
+    };
     let job = move |threads: u64, more: &str| {
-        Point::new(2, format!("-o put -s flush -t {threads} -l {} {effort} {more}", bytes * threads))
+        Point::new(2, format!("-o put -s flush -x -t {threads} -l {} {effort} {more}", bytes * threads))
     };
     let ways = [
         ("one CRI", "dedicated", 1),
         ("round robin", "round_robin", instances),
         ("dedicated", "dedicated", instances),
+        ("dedicated, as on the other machine", "dedicated", more_instances),
     ];
     let mut series = Vec::new();
     for (what, assignment, count) in ways {

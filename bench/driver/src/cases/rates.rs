@@ -1,6 +1,6 @@
 //! Message rates of threads by assignment, progress and number of CRIs.
 
-use super::multirate;
+use super::pinned;
 use super::strategy::{ASSIGNMENTS, INSTANCES, label, with_strategy};
 use crate::case::{Case, Point, Ratio, Series, SeriesPoint, Sizes};
 use crate::program::Program;
@@ -69,7 +69,7 @@ fn rates(sizes: &Sizes, part: &Part) -> Case {
     let mut series = Vec::new();
     for &n in &instances {
         for assignment in ASSIGNMENTS {
-            let arguments = format!("{} {}", multirate(sizes, 0), part.more);
+            let arguments = format!("{} {}", pinned(sizes, 0), part.more);
             let progress = part.progress;
             let line = Series::new(label(assignment, n), move |t| {
                 Some(with_strategy(Point::new(2, format!("-p -t {t} {arguments}")), assignment, progress, n))
@@ -77,7 +77,7 @@ fn rates(sizes: &Sizes, part: &Part) -> Case {
             series.push(if assignment == "round_robin" { line.ours() } else { line.ours().dashed() });
         }
     }
-    let arguments = format!("{} {}", multirate(sizes, 0), part.more);
+    let arguments = format!("{} {}", pinned(sizes, 0), part.more);
     series.push(Series::new("as installed", move |t| Some(Point::new(2, format!("-p -t {t} {arguments}")))));
     let base = label("dedicated", 1);
     let (what, published) = match part.figure {

@@ -1,6 +1,6 @@
 //! Threads and processes of all libraries.
 
-use super::multirate;
+use super::pinned;
 use super::strategy::{INSTANCES, with_strategy};
 use crate::case::{Case, Point, Ratio, Series, SeriesPoint, Sizes};
 use crate::program::Program;
@@ -8,7 +8,7 @@ use crate::program::Program;
 case!(508, |sizes| state_of_the_art(sizes));
 
 fn state_of_the_art(sizes: &Sizes) -> Case {
-    let rest = multirate(sizes, 0);
+    let rest = pinned(sizes, 0);
     let (a, b, c) = (rest.clone(), rest.clone(), rest);
     let most = *sizes.cut(&INSTANCES).last().unwrap_or(&1);
     let line = |label: &str, arguments: String, more: &'static str| {

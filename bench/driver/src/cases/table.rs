@@ -1,6 +1,6 @@
 //! Messages out of sequence and the time of matching.
 
-use super::multirate;
+use super::pinned;
 use super::strategy::{ASSIGNMENTS, INSTANCES, OUT_OF_SEQUENCE, label, with_strategy};
 use crate::case::{Case, Point, Ratio, Series, SeriesPoint, Sizes};
 use crate::program::Program;
@@ -18,7 +18,7 @@ fn table(sizes: &Sizes) -> Case {
         for (progress, more) in strategies {
             for &n in &sizes.cut(&INSTANCES) {
                 let matching = if more.is_empty() { "" } else { " progress and matching" };
-                let arguments = format!("{} {more}", multirate(sizes, 0));
+                let arguments = format!("{} {more}", pinned(sizes, 0));
                 let line = Series::new(format!("{progress}{matching}, {}", label(assignment, n)), move |t| {
                     let point = Point::new(2, format!("-p -t {t} {arguments}"));
                     Some(with_strategy(point, assignment, progress, n).with("mpi_spc_dump_enabled", 1))

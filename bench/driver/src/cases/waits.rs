@@ -5,7 +5,9 @@ use crate::case::{Case, Point, Ratio, Series, SeriesPoint, Sizes};
 use crate::library::Binding;
 use crate::program::Program;
 
-/// Every waiting thread contends for progress: the dissertation's Algorithm 1.
+/// Every waiting thread contends for progress: by waiting for one lock around it, with one instance, the dissertation's Algorithm 1; and by
+/// attempts at the locks of instances.
+const ONE_LOCK: &str = "MPI_Waitall, Algorithm 1";
 const RACE: &str = "MPI_Waitall, racing";
 
 case!(403, |sizes| waits(sizes, "fig4.3", "4.3", Binding::None));
@@ -19,9 +21,11 @@ fn waits(sizes: &Sizes, name: &'static str, figure: &'static str, binding: Bindi
         let job = job.clone();
         Series::new(label, move |t| Some(job(t, more)))
     };
-    let racing = {
+    let racing = |label: &str, params: &'static [(&'static str, &'static str)]| {
         let job = job.clone();
-        Series::new(RACE, move |t| Some(job(t, "").with("runtime_wait", "race"))).ours()
+        let with = |point: Point, (name, value): &(&str, &str)| point.with(name, value);
+        let race = move |t| job(t, "").with("runtime_wait", "race");
+        Series::new(label, move |t| Some(params.iter().fold(race(t), with))).ours()
     };
     let (title, published) = match binding {
         Binding::OneCore => ("all on one core", "up to 250 in shared memory, 60 between nodes (4.5)"),
@@ -37,18 +41,31 @@ fn waits(sizes: &Sizes, name: &'static str, figure: &'static str, binding: Bindi
     Case {
         name,
         figure,
-        title: format!("Waiting threads, {title}: MPI_Waitall, the racing one and a loop, 8 bytes"),
+        title: format!(
+            "Waiting threads, {title}: MPI_Waitall, Algorithm 1, a racing one and a loop, 8 bytes"
+        ),
         program: Program::Multirate,
         x: "threads",
         xs: sizes.entities.clone(),
         unit: "msg/s",
         log_x: false,
         log_y: true,
-        series: vec![line("MPI_Waitall", ""), racing, line("loop of MPI_Testall", "-l").dashed()],
+        series: vec![
+            line("MPI_Waitall", ""),
+            racing(ONE_LOCK, &[("runtime_progress", "one_lock"), ("runtime_num_cris", "1")]),
+            racing(RACE, &[]),
+            line("loop of MPI_Testall", "-l").dashed(),
+        ],
         ratios: vec![
             Ratio::new(
-                "MPI_Waitall over racing waiters, most threads",
+                "MPI_Waitall over Algorithm 1, most threads",
                 published,
+                ("MPI_Waitall", SeriesPoint::Last),
+                (ONE_LOCK, SeriesPoint::Last),
+            ),
+            Ratio::new(
+                "MPI_Waitall over racing waiters, most threads",
+                "as over Algorithm 1, with locks that are tried",
                 ("MPI_Waitall", SeriesPoint::Last),
                 (RACE, SeriesPoint::Last),
             ),
@@ -58,6 +75,7 @@ fn waits(sizes: &Sizes, name: &'static str, figure: &'static str, binding: Bindi
                 ("MPI_Waitall", SeriesPoint::Last),
                 ("loop of MPI_Testall", SeriesPoint::Last),
             ),
+            switches("context switches for each message: Algorithm 1 over wait, most threads", ONE_LOCK),
             switches("context switches for each message: race over wait, most threads", RACE),
             switches(
                 "context switches for each message: loop over wait, most threads",

@@ -34,6 +34,25 @@ pub struct Figure {
     pub published: Vec<Published>,
     /// Parts that are not measured here, and the reason; for a figure without views, why there is none.
     pub absent: &'static str,
+    pub why: Option<Explanation>,
+}
+
+/// An explanation where ours contradicts the paper, and the counters that it rests on, which say the same on few cores as on many.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    pub text: &'static str,
+    pub counters: Vec<Counter>,
+}
+
+/// A counter of some series of a case, at the last place of each.
+#[derive(Clone, Debug)]
+pub struct Counter {
+    /// Its name for readers.
+    pub what: &'static str,
+    pub case: &'static str,
+    pub quantity: &'static str,
+    /// Names for readers, and series.
+    pub of: Vec<(&'static str, &'static str)>,
 }
 
 /// A picture of ours: a quantity of a case.

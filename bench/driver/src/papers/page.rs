@@ -1,11 +1,11 @@
 //! The page: for each figure of the papers our pictures of it, published values beside ours, all that was measured, the commands, and the reasons for care.
 //! One file without anything from elsewhere.
 
-use super::figure::{Figure, Paper, View};
+use super::figure::{Explanation, Figure, Paper, View};
 use super::kept::Kept;
 use super::list::name;
 use super::study::{Study, title};
-use super::tables::{Cases, beside, number, text};
+use super::tables::{Cases, beside, counted, number, text};
 use crate::case::{Case, Sizes};
 use crate::cases;
 use crate::picture::{Line, Picture, svg};
@@ -174,6 +174,9 @@ impl<'a> Page<'a> {
             }
         }
         out += &self.published(figure);
+        if let Some(why) = &figure.why {
+            let _ = write!(out, "<p>Why it differs: {}</p>", escaped(&self.why(figure, why)));
+        }
         for (name, kept) in self.of_figure(figure) {
             let _ = write!(
                 out,
@@ -273,6 +276,22 @@ impl<'a> Page<'a> {
         table + "</table>"
     }
 
+    /// The explanation of a difference with what was counted.
+    fn why(&self, figure: &Figure, why: &Explanation) -> String {
+        let cases = self.cases_of(figure);
+        let told = why.counters.iter().filter_map(|counter| {
+            let values = counted(counter, &cases);
+            let each: Vec<String> =
+                values.into_iter().map(|(name, value)| format!("{name} {}", number(value))).collect();
+            (!each.is_empty()).then(|| format!("{}: {}", counter.what, each.join(", ")))
+        });
+        let told: Vec<String> = told.collect();
+        match told.is_empty() {
+            true => why.text.to_owned(),
+            false => format!("{} Counted here, {}.", why.text, told.join("; ")),
+        }
+    }
+
     /// The same for programs.
     pub fn json(&self) -> Json {
         let figure = |paper: &Paper, figure: &Figure| {
@@ -290,7 +309,8 @@ impl<'a> Page<'a> {
                 .map(|(name, kept)| json!({"name": title(name), "result": kept}));
             json!({
                 "figure": name(paper, figure), "title": figure.title, "section": figure.place, "x": figure.x, "y": figure.y,
-                "state": self.state(figure), "absent": figure.absent, "doubts": self.doubts(paper, figure),
+                "state": self.state(figure), "absent": figure.absent,
+                "why": figure.why.as_ref().map(|why| self.why(figure, why)), "doubts": self.doubts(paper, figure),
                 "published": published.collect::<Vec<_>>(), "cases": measured.collect::<Vec<_>>(),
             })
         };
@@ -376,6 +396,8 @@ mod tests {
         for (paper, figure) in papers.iter().flat_map(|p| p.figures.iter().map(move |f| (p, f))) {
             let name = name(paper, figure);
             assert!(html.contains(&format!("<section id=\"{name}\">")), "{name}");
+            let why = figure.why.as_ref().map_or("", |why| why.text);
+            assert!(why.is_empty() || html.contains(&escaped(why)), "{name}: why it differs");
             assert!(figure.absent.is_empty() || html.contains(&escaped(figure.absent)), "{name}: its reason");
         }
         assert!(html.contains("11,140.8") || html.contains("11,141"), "a value of table I");

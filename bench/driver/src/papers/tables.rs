@@ -1,6 +1,6 @@
 //! Published values beside measured ones: finds ours among the rows of the cases and divides.
 
-use super::figure::{Mean, Position, Published, Selection, Value};
+use super::figure::{Counter, Mean, Position, Published, Selection, Value};
 use super::kept::Kept;
 use crate::results::Row;
 use std::collections::BTreeMap;
@@ -71,6 +71,13 @@ fn places(kept: &Kept, series: &str, quantity: &str) -> BTreeMap<u64, Found> {
 
 /// The name of our library among those that are measured.
 pub const OURS: &str = "ours";
+
+/// A counter's values at the last place of each series that was measured, by the names that readers see.
+pub fn counted(counter: &Counter, cases: &Cases<'_>) -> Vec<(&'static str, f64)> {
+    let Some(kept) = cases.get(counter.case) else { return Vec::new() };
+    let last = |series: &str| pick(&places(kept, series, counter.quantity), Position::Last);
+    counter.of.iter().filter_map(|(name, series)| Some((*name, last(series)?.value))).collect()
+}
 
 fn pick(places: &BTreeMap<u64, Found>, at: Position) -> Option<Found> {
     match at {
@@ -194,6 +201,10 @@ mod tests {
         assert_eq!(beside(&published, &cases).ours, None);
         let elsewhere = published.clone().value("d", "value", "a", Position::First);
         assert_eq!(beside(&elsewhere, &cases).ratio, None);
+        let of = vec![("one", "a"), ("two", "b"), ("three", "c")];
+        let counter = Counter { what: "w", case: "c", quantity: "value", of };
+        assert_eq!(counted(&counter, &cases), [("one", 50.0), ("two", 2.0)]);
+        assert!(counted(&counter, &Cases::new()).is_empty());
         let exact = published.ours(Selection::Exact(20.0, "a formula"));
         assert_eq!(beside(&exact, &cases).ratio, Some(2.0));
     }

@@ -24,6 +24,9 @@ use oxmpi_pml::{Care, Given, Polling};
 use std::sync::OnceLock;
 use std::time::Instant;
 
+/// The most FIFOs that messages of a process take: a sender notes those that are open as bits of a word (`order/signals.rs`).
+const MOST_FIFOS: u32 = u64::BITS;
+
 /// The ground that all objects of one instance stand on. Fields that every message reads stand first.
 #[repr(C)]
 pub struct Instance {
@@ -81,7 +84,7 @@ impl Instance {
         let contexts = btls.iter().map(|&btl| unsafe { &*btl }.attrs().contexts.max(1));
         // As many as the widest has: to a peer there are as many as its transport has (`width_to`).
         let contexts = contexts.max().unwrap_or(1);
-        self.width.store(self.host.num_cris().min(contexts).max(1), Ordering::Relaxed);
+        self.width.store(self.host.num_cris().min(contexts).clamp(1, MOST_FIFOS), Ordering::Relaxed);
     }
 
     /// Gives the host.

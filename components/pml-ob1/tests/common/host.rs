@@ -13,6 +13,7 @@ use oxmpi_mca::{
     RecvDesc, RequestHeader, SliceRef, Status, StrRef, ThreadCtx,
 };
 use oxmpi_pml::PmlModule;
+use oxmpi_progress::policy::kind::{Kind, Rule};
 use oxmpi_progress::thread::lasting_context;
 use oxmpi_progress::{Crowding, Engine, Served};
 use oxmpi_testing::text;
@@ -36,6 +37,7 @@ pub struct Proc {
     reached: Vec<Vec<Reach>>,
     net: *const Net,
     modes: u32,
+    rule: Rule,
     pub pml: Option<PmlModule>,
     pub errors: Spin<Vec<(u32, String)>>,
     pub logs: Spin<Vec<(i32, String)>>,
@@ -212,6 +214,7 @@ impl System for Kernel {
 impl Proc {
     pub fn new(rank: u32, net: *const Net, setup: &Setup) -> &'static mut Proc {
         let nobody = AmEntry { receive: am_nobody, ctx: null_mut() };
+        let locks = if rule(setup).kind.takes_from_owners() { LOCKS } else { LockServices::WITHOUT_OWNERS };
         // The component keeps pointers into it, and its pools are never given back either.
         Box::leak(Box::new(Proc {
             rank,
@@ -230,7 +233,7 @@ impl Proc {
                 keeper_pid: 0,
             }),
             threaded: Box::new(AtomicU32::new(setup.threaded as u32)),
-            cris: (0..setup.cris).map(|_| Cri::new(LOCKS)).collect(),
+            cris: (0..setup.cris).map(|_| Cri::new(locks)).collect(),
             am: Spin::new(Box::new([nobody; 256])),
             parts: Spin::new(Box::new([None; 256])),
             table: None,
@@ -240,6 +243,7 @@ impl Proc {
             reached: Vec::new(),
             net,
             modes: setup.modes,
+            rule: rule(setup),
             pml: None,
             errors: Spin::default(),
             logs: Spin::default(),
@@ -357,7 +361,7 @@ impl Proc {
             btls: &btls,
             dormant: &|_| false,
             services: &**self.btl_services.as_ref().unwrap(),
-            modes: self.modes,
+            rule: self.rule,
             crowding: Crowding {
                 oversubscribed: false,
                 cores: 1,
@@ -370,6 +374,12 @@ impl Proc {
             self.engine.begin_threads();
         }
     }
+}
+
+/// The rule by which threads of the processes make turns.
+fn rule(setup: &Setup) -> Rule {
+    let serial = setup.modes & cri_mode::SERIAL_PROGRESS != 0;
+    Rule { kind: if serial { Kind::Serial } else { setup.progress }, most_threads: 0 }
 }
 
 /// Parameters that differ from their defaults get these values.

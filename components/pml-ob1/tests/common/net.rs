@@ -9,6 +9,7 @@ use oxmpi_btl::{BtlAttrs, BtlHandle, FlushDesc, RmaDesc, RmaVectorDesc, SendDesc
 use oxmpi_mca::host::receive::{CONTINUE, STOP, TAKEN};
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_mca::{PartDesc, RecvDesc, Status};
+use oxmpi_progress::policy::kind::Kind;
 use oxmpi_testing::{Landing, Registry, Transfer, Unflushed, transport};
 use std::collections::{HashMap, VecDeque};
 
@@ -68,6 +69,8 @@ pub struct Setup {
     /// Resource instances of each process, and how it uses them (`cri_mode`).
     pub cris: u32,
     pub modes: u32,
+    /// How its threads make turns, where `modes` does not say that they are serial.
+    pub progress: Kind,
     /// The transport says that messages are visible at once (they are).
     pub visible: bool,
     /// The transport tells receivers what waits for room.
@@ -115,6 +118,7 @@ impl Default for Setup {
             sleeps: true,
             cris: 1,
             modes: 0,
+            progress: Kind::OwnFirst,
             visible: true,
             holds: true,
             fork_turns: 8,

@@ -9,6 +9,7 @@ use core::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use oxmpi_btl::{BtlHandle, BtlServices, Listener, Reach, Registration};
 use oxmpi_mca::{SliceRef, Status};
 use oxmpi_pml::PmlModule;
+use oxmpi_progress::policy::kind::Rule;
 use oxmpi_progress::{Crowding, Engine, Served};
 use oxmpi_testing::{Desk, FakeHost, setup};
 use std::sync::{Arc, Mutex};
@@ -66,7 +67,7 @@ impl Rank {
             btls: &[&*self.tables().btl],
             dormant: &|_| false,
             services: &*self.tables().services,
-            modes: 0,
+            rule: Rule::default(),
             crowding: Crowding::default(),
         };
         // SAFETY: ranks stay, with all that they have; the module was opened just now.

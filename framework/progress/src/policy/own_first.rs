@@ -24,6 +24,7 @@ use crate::thread::Slot;
 use core::sync::atomic::Ordering;
 use core::time::Duration;
 use oxmpi_mca::Entry;
+use oxmpi_mca::cri::set_of;
 use std::time::Instant;
 
 /// Time without a turn after which a context is idle.
@@ -60,6 +61,10 @@ impl Policy for OwnFirst {
             }
         }
         events
+    }
+
+    fn covers_all(&self) -> bool {
+        false
     }
 }
 
@@ -134,24 +139,34 @@ fn poll_neglected(contexts: &Contexts, entry: &mut Entry, attention: &Attention,
 /// dropped from the set. Returns the number of events.
 #[inline(always)]
 fn poll_attended(contexts: &Contexts, entry: &mut Entry, slot: &Slot, own: u32) -> i32 {
-    let (attended, attention) = (slot.attended(), &slot.attention);
-    let mut rest = attended.get() & !(1 << (own % u64::BITS));
+    let mut rest = slot.attended().get();
     let mut events = 0;
     while rest != 0 {
-        let ctx = rest.trailing_zeros();
+        let first = rest.trailing_zeros();
         rest &= rest - 1;
-        let turns = contexts.cris().at(ctx).turns();
-        if attention.seen(ctx).replace(turns) != turns {
-            remove(attended, ctx);
-            continue;
+        for ctx in (first..contexts.cris().len()).step_by(u64::BITS as usize) {
+            if ctx != own {
+                events += poll_one_attended(contexts, entry, slot, ctx);
+            }
         }
-        let brought = poll_neglected(contexts, entry, attention, ctx);
-        if brought.events > 0 && !brought.wanted && !has(&attention.wanted, ctx) {
-            remove(attended, ctx);
-        }
-        events += brought.events;
     }
     events
+}
+
+/// Makes a turn of a context that this thread attends, or drops it from the set. Returns the number of events.
+#[inline(always)]
+fn poll_one_attended(contexts: &Contexts, entry: &mut Entry, slot: &Slot, ctx: u32) -> i32 {
+    let (attended, attention) = (slot.attended(), &slot.attention);
+    let turns = contexts.cris().at(ctx).turns();
+    if attention.seen(ctx).replace(turns) != turns {
+        remove(attended, ctx);
+        return 0;
+    }
+    let brought = poll_neglected(contexts, entry, attention, ctx);
+    if brought.events > 0 && !brought.wanted && !has(&attention.wanted, ctx) {
+        remove(attended, ctx);
+    }
+    brought.events
 }
 
 /// Makes turns of the contexts of other threads that nobody progresses, if it is time to look. Returns the number of
@@ -181,7 +196,7 @@ fn look_after_others_now(contexts: &Contexts, entry: &mut Entry, slot: &Slot, ow
     for ctx in (0..contexts.cris().active()).filter(|&ctx| ctx != own && !has(attended, ctx)) {
         let cri = contexts.cris().at(ctx);
         if cri.asleep.load(Ordering::Relaxed) > 0 {
-            contexts.expect_in(slot, 1 << (ctx % u64::BITS));
+            contexts.expect_in(slot, set_of(ctx));
             continue;
         }
         if !(all || has(wanted, ctx) || cri.shared.load(Ordering::Relaxed) != 0) {

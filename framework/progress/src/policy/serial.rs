@@ -1,11 +1,11 @@
 //! Serial progress (`runtime_progress serial`): one thread at a time makes a turn, of all contexts in use; others find it taken and
 //! bring nothing.
 
-use super::Policy;
+use super::{Admission, Policy};
 use crate::contexts::Contexts;
 use crate::policy::own_first::{self, help_idle_owner};
 use crate::thread::Slot;
-use oxmpi_mca::{Entry, Guard, Lock};
+use oxmpi_mca::{Entry, Lock};
 
 /// One thread at a time progresses, whatever the number of contexts.
 pub struct Serial {
@@ -41,7 +41,7 @@ impl Policy for Serial {
         events
     }
 
-    fn begin_one(&self) -> Option<Guard<'_>> {
-        self.progressing.try_guard()
+    fn begin_one(&self) -> Option<Admission<'_>> {
+        self.progressing.try_guard().map(Admission::Tried)
     }
 }

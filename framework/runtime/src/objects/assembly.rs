@@ -1,9 +1,9 @@
 //! Makes an instance of all that is known before components are opened.
 
 use super::*;
+use crate::turning;
 use oxmpi_loading::Level;
 use oxmpi_loading::in_force::Process;
-use oxmpi_mca::host::cri_mode;
 use oxmpi_progress::thread::Threads;
 use oxmpi_system::membarrier::can_stop;
 use oxmpi_waiting::gate::Gate;
@@ -55,11 +55,13 @@ impl Instance {
         let counting = params.spc_dump || !params.spc_attach.is_empty();
         let process = Process::of(client.facts(), level);
         let num_cris = process.cris(params);
+        let kind = turning::rule(params).kind;
+        let locks = turning::locks(kind);
         let waiting = oxmpi_waiting::Settings {
             threaded: level == Level::Multiple && (gate.is_none() || !can_stop()),
             room: process.own_cores(),
             races: params.race,
-            serial: params.cri_modes & cri_mode::SERIAL_PROGRESS != 0,
+            concurrency: turning::concurrency(kind),
             patience: Patience::new(params.spins, params.yields, job.oversubscribed != 0),
             yield_limit: yield_limit(client.facts(), params.yield_limit),
         };
@@ -73,7 +75,7 @@ impl Instance {
             coll_services: callbacks.coll_services,
             coll_preparer: callbacks.coll_preparer,
             job,
-            cris: (0..num_cris).map(|_| Cri::new(crate::cri_locks::SERVICES)).collect(),
+            cris: (0..num_cris).map(|_| Cri::new(locks)).collect(),
             am: AmTable::new(callbacks.unclaimed),
             transports: Transports::default(),
             failures: Failures::default(),

@@ -1,20 +1,26 @@
-//! The task runtime itself.
+//! The task runtime itself: tiled factorisations.
 
 use crate::case::{Case, Point, Ratio, Series, SeriesPoint, Sizes};
 use crate::program::Program;
 
-case!(409, |sizes| cholesky(sizes));
+case!(409, |sizes| factorisation(sizes, "table4.1-cholesky", Program::Cholesky, "Cholesky"));
+case!(411, |sizes| factorisation(sizes, "table4.1-qr", Program::Qr, "QR"));
 
-fn cholesky(sizes: &Sizes) -> Case {
-    let (tiles, side) = if sizes.quick { (4, 16) } else { (24, 64) };
+fn factorisation(sizes: &Sizes, name: &'static str, program: Program, what: &str) -> Case {
+    let (tiles, side) = match (sizes.quick, program) {
+        (true, _) => (4, 16),
+        // It has four times as many operations.
+        (false, Program::Qr) => (16, 64),
+        (false, _) => (24, 64),
+    };
     let line = |label: &str, mode: &'static str| {
         Series::new(label, move |w| Some(Point::new(2, format!("-t {tiles} -b {side} -w {w} -m {mode}"))))
     };
     Case {
-        name: "table4.1-cholesky",
+        name,
         figure: "table 4.1",
-        title: format!("Tiled Cholesky factorisation by tasks, {tiles} by {tiles} tiles of {side}"),
-        program: Program::Cholesky,
+        title: format!("Tiled {what} factorisation by tasks, {tiles} by {tiles} tiles of {side}"),
+        program,
         x: "worker threads",
         xs: sizes.cut(&[1, 2, 4]),
         unit: "GFLOP/s",

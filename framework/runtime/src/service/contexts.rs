@@ -23,6 +23,8 @@ pub(crate) struct Service {
     pub(crate) open: AtomicPtr<List>,
     /// Looks of waiters, counted by plain stores; the helper compares it with what it saw last.
     pub(crate) looks: AtomicU32,
+    /// How many times a look at a transport without a word comes twice as often as once in [`BLIND_EVERY`] turns.
+    hurry: AtomicU32,
     /// Not 0: emulated operations wait for somebody to look after them.
     pub(crate) attention: AtomicU32,
     pub(crate) opening: Mutex<Opening>,
@@ -36,7 +38,8 @@ unsafe impl Send for Service {}
 // SAFETY: `memory` is used under the lock, everything else is Sync by itself.
 unsafe impl Sync for Service {}
 
-/// A transport without a word that says whether requests may be there is asked once in so many idle turns.
+/// A transport without a word that says whether requests may be there is asked once in so many idle turns, and more often where that brought some lately: in each turn behind
+/// such a look, and half as often behind each one that brings none.
 pub(super) const BLIND_EVERY: u32 = 64;
 
 /// A helper thread, and how it is told to end.
@@ -203,10 +206,25 @@ impl Service {
         self.looks.store(looks, Ordering::Relaxed);
         let mut handled = 0;
         for open in &list.0 {
-            if open.pending().unwrap_or_else(|| looks.is_multiple_of(BLIND_EVERY)) {
-                handled += self.try_with(|held| self.serve(held, open, 0)).unwrap_or(0);
-            }
+            handled += match open.pending() {
+                Some(true) => self.try_with(|held| self.serve(held, open, 0)).unwrap_or(0),
+                Some(false) => 0,
+                None => self.look_blindly(open, looks),
+            };
         }
+        handled
+    }
+
+    /// Serves a transport that does not say whether requests are there, if it is time to ask it.
+    fn look_blindly(&self, open: &Open, looks: u32) -> i32 {
+        let hurry = self.hurry.load(Ordering::Relaxed);
+        if !looks.is_multiple_of(BLIND_EVERY >> hurry) {
+            return 0;
+        }
+        let handled = self.try_with(|held| self.serve(held, open, 0)).unwrap_or(0);
+        let next = if handled > 0 { BLIND_EVERY.ilog2() } else { hurry.saturating_sub(1) };
+        // Another thread's may be lost.
+        self.hurry.store(next, Ordering::Relaxed);
         handled
     }
 }

@@ -1,7 +1,7 @@
 //! The service contexts of this process: requests of peers that are served though the program makes no MPI call.
 //!
 //! **Servers.** A thread that waits in MPI looks at one word of each open transport in turns that brought nothing, and serves if it
-//! is set; where a transport has no such word, once in [`BLIND_EVERY`](contexts::BLIND_EVERY) such turns. If nobody has looked for a while, the helper
+//! is set; where a transport has no such word, once in [`BLIND_EVERY`](contexts::BLIND_EVERY) such turns, and more often behind requests. If nobody has looked for a while, the helper
 //! thread of the transport serves (`helper`, `watch`). Nothing else touches a service context.
 //!
 //! **The service lock** guards all service contexts of the instance and the memory that requests reach. It is a plain lock, taken

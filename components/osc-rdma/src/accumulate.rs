@@ -22,19 +22,18 @@ use crate::local::Local;
 use crate::op::{Draft, FinalStep};
 use crate::order::Touch;
 use crate::peer::Met;
-use crate::piece::{Amo, Entries, Entry, Piece, RemoteAmo};
+use crate::piece::{Amo, Piece, RemoteAmo, lists};
 use crate::shape::Shape;
 use crate::spot::{RemoteTarget, Spot, complete};
 use crate::task::{FEW, OldElements, Packed, Task, element};
 use crate::transfer::{Care, Transfer, copy};
-use crate::wire::RemoteRegistration;
 use crate::writes::Kind;
 use core::ptr::{null, null_mut};
 use oxmpi_btl::amo;
 use oxmpi_datatype::kernel::op;
 use oxmpi_mca::Status;
 use oxmpi_osc::{Asked, Rma, Want};
-use oxmpi_osc_support::{Elements, Pending, Request, Sink, Source};
+use oxmpi_osc_support::{Elements, Entries, Entry, Pending, RemoteRegistration, Request, Sink, Source};
 
 /// The program's part in an accumulate: what that takes and gives.
 struct Operands<'a> {
@@ -312,7 +311,7 @@ impl<'a> Call<'a> {
         if listed {
             let zeros = vec![0; if task.input.is_none() { link.lists.min(task.len) as usize } else { 0 }];
             let entries = task.entries(amo, &registrations, link.lists, &zeros, op.local.as_ref());
-            self.launch(route, op, entries.lists(link.lists), NOTHING);
+            self.launch(route, op, lists(entries, link.lists), NOTHING);
             return Ok(());
         }
         let noted = (!link.remote_done).then(|| Noted {
@@ -359,12 +358,12 @@ impl<'a> Call<'a> {
             let local = Local::Scratch(self.scratch(route.link(), 8 * left.len())?);
             let changes: Vec<Swap> = left.iter().map(|at| Swap::of(task, block, &now, *at)).collect();
             let remote = |i: usize| block.at + left[i] as u64;
-            let lists = route.link().lists;
-            let mut entries = Entries::new(changes.len(), Some(&local));
+            let limit = route.link().lists;
+            let mut entries = Entries::new(changes.len(), Some(local.results()));
             let mut single = Vec::new();
             for (i, change) in changes.iter().enumerate() {
                 let result = Some(8 * i as u64);
-                if lists > 0 {
+                if limit > 0 {
                     let data = &change.operand[..width];
                     let entry = Entry::new(amo::COMPARE_SWAP, remote(i), registration, data);
                     entries.push(Entry { flags, compare: change.compare, result, ..entry });
@@ -375,7 +374,7 @@ impl<'a> Call<'a> {
                 }
             }
             let Local::Scratch(local) = local else { return Err(Status::INTERNAL) };
-            let pieces = entries.lists(lists).chain(single.into_iter().map(Piece::Atomic));
+            let pieces = lists(entries, limit).chain(single.into_iter().map(Piece::Atomic));
             let done = self.run(route, Some(local), pieces)?;
             let mut again = Vec::new();
             for (at, found) in left.iter().zip(done.bytes().chunks(8)) {

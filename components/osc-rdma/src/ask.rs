@@ -1,13 +1,12 @@
 //! Bytes of what an origin asks of the listener at a target (`serve.rs`): a head, where the elements lie, and their operands. Versioned by the job's build, as
 //! the structures of `wire.rs`, and never trusted where they come in.
 //!
-//! **The layout** is a list of runs ([`Run`]), each as numbers of as many bytes as they need, seven bits a byte and the least first: how far it
-//! begins behind the end of the one before (from 0 on, with its sign in the lowest bit), length, count and, if there is more than one block, stride. So most blocks
-//! of an irregular layout take three or four bytes.
+//! **The layout** is a list of short runs ([`oxmpi_osc_support::wire`]).
 
 use crate::layout::Block;
 use oxmpi_datatype::Run;
 use oxmpi_osc_support::runs::{Runs, bytes, each};
+use oxmpi_osc_support::wire::{take_short_runs, write_short_runs};
 
 /// The operation that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,16 +55,7 @@ pub fn write(deed: Deed, blocks: &[Block], out: &mut Vec<u8>) {
     for word in [code, base, runs.len() as u32] {
         out.extend_from_slice(&word.to_le_bytes());
     }
-    let mut behind = 0i64;
-    for run in runs {
-        number(zigzag(run.disp.wrapping_sub(behind)), out);
-        number(run.len, out);
-        number(run.count, out);
-        if run.count > 1 {
-            number(zigzag(run.stride), out);
-        }
-        behind = end_of(&run);
-    }
+    write_short_runs(&runs, out);
 }
 
 /// Reads what is asked for; `None`: it makes no sense, or has more blocks than bytes can be sent for.
@@ -79,15 +69,7 @@ pub fn read(bytes: &[u8], most: u64) -> Option<Ask<'_>> {
         READ => Deed::Read,
         _ => return None,
     };
-    let (mut runs, mut behind) = (Vec::new(), 0i64);
-    for _ in 0..count {
-        let disp = behind.wrapping_add(unzigzag(take(&mut rest)?));
-        let (len, count) = (take(&mut rest)?, take(&mut rest)?);
-        let stride = if count > 1 { unzigzag(take(&mut rest)?) } else { 0 };
-        let run = Run { disp, len, count, stride };
-        behind = end_of(&run);
-        runs.push(run);
-    }
+    let runs = take_short_runs(&mut rest, count)?;
     Some(Ask { deed, blocks: blocks_of(&runs, most)?, operands: rest })
 }
 
@@ -100,46 +82,6 @@ fn blocks_of(runs: &[Run], most: u64) -> Option<Vec<Block>> {
         packed += len;
     });
     Some(blocks)
-}
-
-/// Where the last block of a run ends.
-fn end_of(run: &Run) -> i64 {
-    let steps = run.count.wrapping_sub(1).cast_signed().wrapping_mul(run.stride);
-    run.disp.wrapping_add(steps).wrapping_add(run.len.cast_signed())
-}
-
-fn zigzag(value: i64) -> u64 {
-    (value << 1 ^ value >> 63).cast_unsigned()
-}
-
-fn unzigzag(value: u64) -> i64 {
-    (value >> 1).cast_signed() ^ -((value & 1).cast_signed())
-}
-
-fn number(mut value: u64, out: &mut Vec<u8>) {
-    while value > 0x7f {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-/// The number that the bytes begin with, which it takes off them; `None`: it does not end there, or is none of 64 bits.
-fn take(bytes: &mut &[u8]) -> Option<u64> {
-    let (mut value, mut shift) = (0u64, 0);
-    loop {
-        let (byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        let bits = u64::from(byte & 0x7f);
-        if shift > 63 || (shift == 63 && bits > 1) {
-            return None;
-        }
-        value |= bits << shift;
-        if byte & 0x80 == 0 {
-            return Some(value);
-        }
-        shift += 7;
-    }
 }
 
 #[cfg(all(test, not(loom)))]

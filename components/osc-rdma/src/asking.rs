@@ -12,15 +12,14 @@ use crate::layout::Block;
 use crate::local::Local;
 use crate::op::{Draft, FinalStep};
 use crate::peer::Route;
-use crate::piece::{Entries, Entry, Piece};
+use crate::piece::{Piece, lists};
 use crate::tally::Attempt;
 use crate::task::{OldElements, Task};
-use crate::wire::RemoteRegistration;
 use core::iter::once;
 use oxmpi_btl::LIST_ENTRY;
 use oxmpi_datatype::Base;
 use oxmpi_mca::Status;
-use oxmpi_osc_support::Pending;
+use oxmpi_osc_support::{Entries, Entry, Pending, RemoteRegistration};
 
 /// A part of an operation that one message asks for.
 struct Question {
@@ -38,9 +37,9 @@ impl Question {
         results: Option<&Local>,
         first: u64,
     ) -> Option<Piece<'p>> {
-        let mut entries = Entries::new(1, results);
+        let mut entries = Entries::new(1, results.map(Local::results));
         entries.push(Entry::ask(ear, &self.bytes, results.map(|_| (self.packed - first, self.len))));
-        entries.lists(u64::MAX).next()
+        lists(entries, u64::MAX).next()
     }
 }
 

@@ -1,8 +1,6 @@
 //! Memory that this rank has attached to a dynamic window: the list of regions as their owner changes it (`regions.rs` has the rules).
 
-use crate::local::Registered;
 use crate::peer::held;
-use crate::registrar::Registrar;
 use crate::served::Served;
 use crate::shelf::Shelf;
 use crate::wire::{Head, Region, word};
@@ -10,6 +8,7 @@ use oxmpi_btl::access;
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::{Ordering, fence};
 use oxmpi_osc::Memory;
+use oxmpi_osc_support::{Registered, Registrar};
 use std::sync::Mutex;
 
 /// Memory that this rank has attached, in the order of the list that peers read.

@@ -12,7 +12,7 @@ use crate::layout::Block;
 use crate::mapped_targets::{read_here, write_here};
 use crate::op::Draft;
 use crate::order::Touch;
-use crate::piece::{Entries, Entry, Stretch, gets, puts};
+use crate::piece::{Stretch, gets, lists, puts};
 use crate::runs::Runs;
 use crate::spot::RemoteTarget;
 use crate::task::{OldElements, Task};
@@ -21,6 +21,7 @@ use crate::writes::Kind;
 use oxmpi_btl::{LIST_PUT, amo};
 use oxmpi_datatype::kernel::op;
 use oxmpi_mca::Status;
+use oxmpi_osc_support::{Entries, Entry};
 
 impl Call<'_> {
     /// Blocks while nobody else updates any; `touch` says of the order.
@@ -98,7 +99,7 @@ impl Call<'_> {
         });
         let mut op = Draft::default();
         op.ordered = touch.into();
-        self.launch(route, op, entries.lists(route.link().lists), noted);
+        self.launch(route, op, lists(entries, route.link().lists), noted);
         peer.may_ask();
         Ok(true)
     }

@@ -4,12 +4,11 @@ use crate::local::Pools;
 use crate::params::{ACCUMULATE_GRANULARITY, PRIORITY, Settings};
 use crate::peer::is_fit;
 use crate::rdma::Rdma;
-use crate::registrar::spokesmen;
 use crate::window::RdmaWindow;
 use oxmpi_mca::sync::unmodelled::AtomicU64;
 use oxmpi_mca::{Answers, Component, Entry, Host, OpenError, Params, Process, Refused, Status};
 use oxmpi_osc::{Osc, OscModule, Vouched, WinDesc};
-use oxmpi_osc_support::{Comm, RequestPool};
+use oxmpi_osc_support::{Comm, RequestPool, spokesmen};
 use std::sync::Arc;
 
 pub struct RdmaComponent;

@@ -5,23 +5,22 @@
 
 use crate::attached::Attached;
 use crate::epoch::Epochs;
-use crate::local::{Registered, Services};
 use crate::params::Settings;
 use crate::peer::{Peers, is_fit};
 use crate::rdma::Rdma;
-use crate::registrar::{Registrar, spokesmen, transports};
 use crate::resting::Resting;
-use crate::serve::serve;
 use crate::served::Served;
 use crate::shelf::Shelf;
 use crate::tally::Tally;
 use crate::window::{Home, OwnShelf, RdmaWindow, Rules};
-use crate::wire::{Card, CardLayout, Leader, RemoteRegistration, StateLayout, TRANSPORTS, word};
+use crate::wire::{Card, CardLayout, Leader, StateLayout, word};
 use oxmpi_btl::{BtlHandle, Reach, access, cap};
 use oxmpi_mca::sync::unmodelled::AtomicU32;
 use oxmpi_mca::{Entry, Status};
 use oxmpi_osc::{Vouched, WinDesc, flavor, hint};
-use oxmpi_osc_support::Comm;
+use oxmpi_osc_support::{
+    Comm, Registered, Registrar, RemoteRegistration, Services, TRANSPORTS, spokesmen, transports,
+};
 use std::sync::Arc;
 
 /// Tags of the exchange among leaders, one for each round.
@@ -155,7 +154,7 @@ impl Home {
         let unmapped = |rank: &u32| dynamic || comm.mapped(*rank).is_none();
         let (data, state) = (spokesmen.iter().any(unmapped), comm.num_ranks() > self.shelf.members);
         if data || state {
-            self.registrar.transports = transports(comm, &spokesmen)?;
+            self.registrar.transports = fit_transports(comm, &spokesmen)?;
         }
         let shelf = &self.shelf;
         let words = shelf.words(shelf.member).get();
@@ -193,9 +192,9 @@ impl Home {
 
     /// Origins may ask at these registrations, which join those of the home.
     fn listen(&self, registered: &[Registered]) -> Result<(), Status> {
-        let ctx = (&raw const *self.served).cast_mut().cast();
+        let served: *const Served = &raw const *self.served;
         // SAFETY: it stays where it is, and goes behind the registrations; its memory goes behind them, too, or is taken back before.
-        registered.iter().try_for_each(|one| unsafe { one.listen(serve, ctx) })
+        registered.iter().try_for_each(|one| unsafe { one.listen(served) })
     }
 }
 
@@ -206,7 +205,7 @@ impl OwnShelf {
         let words = shelf.words(shelf.member).get();
         let mut card = Card { state: words as u64, ..Card::EMPTY };
         let registrar = match comm.num_ranks() > shelf.members {
-            true => home.registrar.for_states(comm),
+            true => registrar_for_states(&home.registrar, comm),
             false => Ok(home.registrar.clone()),
         };
         let mut own = Status::OK;
@@ -228,6 +227,21 @@ impl OwnShelf {
         let met = meet_leaders(comm, &shelf, &registrar, entry, &mut registered);
         (OwnShelf { registered, shelf }, if own.is_err() { own } else { met })
     }
+}
+
+/// The transports by which state is registered: the registrar's, or those that reach others where nothing needed any before.
+fn registrar_for_states(registrar: &Registrar, comm: &Comm) -> Result<Registrar, Status> {
+    if !registrar.transports.is_empty() {
+        return Ok(registrar.clone());
+    }
+    let transports = fit_transports(comm, &spokesmen(comm))?;
+    Ok(Registrar { services: registrar.services, transports })
+}
+
+/// The fit transports that reach the ranks, each once.
+fn fit_transports(comm: &Comm, ranks: &[u32]) -> Result<Vec<&'static BtlHandle>, Status> {
+    let found = transports(comm, ranks, is_fit)?;
+    if found.is_empty() { Err(Status::UNREACHABLE) } else { Ok(found) }
 }
 
 /// Whether all transports by which a rank may be reached have lists, and nothing is faster. A rank of the node whose memory is read and written without

@@ -9,12 +9,13 @@ use crate::call::Call;
 use crate::local::{Local, Scratch};
 use crate::op::{Draft, FinalStep, OwnPiece, Waiting};
 use crate::peer::Route;
-use crate::piece::{Entries, Entry, Piece, Results, Stretch, puts};
+use crate::piece::{Piece, Stretch, puts};
 use crate::window::RdmaWindow;
 use crate::writes::Kind;
 use core::marker::PhantomData;
 use oxmpi_btl::cap;
 use oxmpi_mca::{CriGuard, Status};
+use oxmpi_osc_support::{Entries, Entry, Results};
 
 /// A batch of so many puts is not worth a request to the target.
 const BY_THEMSELVES: usize = 2;
@@ -244,7 +245,7 @@ impl<'a> SentBatch<'a> {
 
     fn entries(&self) -> Entries<'_> {
         let (all, registration) = (self.members.all(), &self.route.peer().data);
-        let mut entries = Entries::into(all.len(), self.results);
+        let mut entries = Entries::new(all.len(), self.results);
         let mut behind = 0;
         for member in all {
             let at = member.result.map(|(_, len)| {
@@ -287,7 +288,7 @@ impl<'a> SentBatch<'a> {
     fn make_room(&mut self, op: &mut Draft) {
         match self.win.scratch(self.route.link(), self.members.results()).map(Local::Scratch) {
             Ok(local) => {
-                self.results = Some(Results::of(&local));
+                self.results = Some(local.results());
                 op.local = Some(local);
                 op.final_step = FinalStep::scatter(
                     self.members.all().iter().filter_map(|member| member.result).collect(),

@@ -1,7 +1,8 @@
 //! An origin's knowledge of the memory that a rank has attached to a dynamic window: its regions by address, and blocks cut by them.
 
 use crate::layout::Block;
-use crate::wire::{Head, Region, RemoteRegistration, registration_by};
+use crate::wire::{Head, Region};
+use oxmpi_osc_support::{RemoteRegistration, registration_by};
 use std::collections::BTreeMap;
 
 /// The regions of a rank that an origin knows, by their first address.
@@ -93,7 +94,7 @@ pub fn cut(spans: &[Span], blocks: &[Block]) -> Option<Vec<Block>> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::wire::TRANSPORTS;
+    use oxmpi_osc_support::TRANSPORTS;
 
     fn region(base: u64, bytes: u64) -> Region {
         Region { base, bytes, registrations: [RemoteRegistration::NONE; TRANSPORTS] }

@@ -33,7 +33,6 @@ mod predecessors;
 mod queue;
 mod rdma;
 mod regions;
-mod registrar;
 mod resting;
 mod retry;
 mod runs;

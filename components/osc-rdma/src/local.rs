@@ -7,11 +7,10 @@
 //!
 //! **Whose it is.** An operation owns its local memory while it is under way (`op.rs`), so whoever has a [`Scratch`] by itself may read and write it.
 
-use core::ffi::c_void;
-use oxmpi_btl::{BtlHandle, BtlServices, Listener, RegHandle, Registration, access, cap};
+use oxmpi_btl::{BtlHandle, RegHandle, access};
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::AtomicU64;
-use oxmpi_osc_support::Address;
+use oxmpi_osc_support::{Address, Registered, Results, Services};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Bytes of a slot.
@@ -19,121 +18,6 @@ pub const SLOT: usize = 1024;
 const SLOTS: u32 = 512;
 /// Transports of a process, at most.
 const TRANSPORTS: usize = 32;
-
-/// The host's services around transports. Any thread may call them.
-#[derive(Clone, Copy)]
-pub struct Services(Address<BtlServices>);
-
-impl Services {
-    /// # Safety
-    /// The services live as long as the result, or a copy of it, is used.
-    pub unsafe fn new(services: *const BtlServices) -> Services {
-        // SAFETY: they live (the caller's promise), and any thread may call them.
-        Services(unsafe { Address::of(services) })
-    }
-
-    fn table(&self) -> &BtlServices {
-        // SAFETY: they live (`new`).
-        unsafe { &*self.0.get() }
-    }
-}
-
-/// A registration that ends when dropped. May be dropped with a CRI held.
-pub struct Registered {
-    services: Services,
-    btl: &'static BtlHandle,
-    registration: Address<Registration>,
-    /// It may stay when this is dropped.
-    acquired: bool,
-}
-
-/// A registration that the host's services have given.
-fn given(registration: *const Registration) -> Address<Registration> {
-    // SAFETY: it is constant until it is given back, which any thread may do.
-    unsafe { Address::of(registration) }
-}
-
-impl Registered {
-    /// Makes memory accessible by a transport.
-    ///
-    /// # Safety
-    /// The memory is there until the result is dropped.
-    pub unsafe fn new(
-        services: Services,
-        btl: &'static BtlHandle,
-        at: *mut u8,
-        len: u64,
-        access: u32,
-    ) -> Result<Registered, Status> {
-        let table = services.table();
-        let mut registration = core::ptr::null();
-        (table.register)(table.instance, btl, at, len, access, &mut registration).ok()?;
-        Ok(Registered { services, btl, registration: given(registration), acquired: false })
-    }
-
-    /// The same for memory that only operations of this process's use, all of which are over when this is dropped.
-    ///
-    /// # Safety
-    /// As [`Registered::new`].
-    pub unsafe fn acquire(
-        services: Services,
-        btl: &'static BtlHandle,
-        at: *mut u8,
-        len: u64,
-    ) -> Result<Registered, Status> {
-        let table = services.table();
-        if !table.keeps() {
-            // SAFETY: the caller's promise.
-            return unsafe { Registered::new(services, btl, at, len, access::LOCAL_WRITE) };
-        }
-        let mut registration = core::ptr::null();
-        (table.acquire)(table.instance, btl, at, len, access::LOCAL_WRITE, &mut registration).ok()?;
-        Ok(Registered { services, btl, registration: given(registration), acquired: true })
-    }
-
-    /// Has a function carry out what peers ask there, where the transport has somebody who calls it.
-    ///
-    /// # Safety
-    /// The function keeps to its contract with this context until this is dropped.
-    pub unsafe fn listen(&self, listener: Listener, ctx: *mut c_void) -> Result<(), Status> {
-        let table = self.services.table();
-        if !table.listens() || !self.btl.can(cap::ASK) {
-            return Ok(());
-        }
-        // SAFETY: the registration is there; the rest is the caller's promise.
-        unsafe { (table.listen)(table.instance, self.btl, self.registration.get(), listener, ctx) }
-            .ok()
-            .map(|_| ())
-    }
-
-    pub fn handle(&self) -> *const RegHandle {
-        self.registration().handle
-    }
-
-    fn registration(&self) -> &Registration {
-        // SAFETY: the host's, which keeps it as it is until it is given back.
-        unsafe { &*self.registration.get() }
-    }
-
-    /// Handle and its bytes; none where the transport needs none.
-    pub fn bytes(&self) -> &[u8] {
-        let Registration { handle, handle_size, .. } = *self.registration();
-        if handle.is_null() {
-            return &[];
-        }
-        // SAFETY: a registration's handle has so many bytes, as long as the registration.
-        unsafe { core::slice::from_raw_parts(handle.cast(), handle_size as usize) }
-    }
-}
-
-impl Drop for Registered {
-    fn drop(&mut self) {
-        let table = self.services.table();
-        let end = if self.acquired { table.release } else { table.deregister };
-        // Once. A failure would be of a registration that is not there any more.
-        end(table.instance, self.btl, self.registration.get());
-    }
-}
 
 /// The pools of an instance.
 #[derive(Default)]
@@ -291,6 +175,11 @@ impl Local {
             Local::Scratch(scratch) => scratch.place.at(),
             Local::Theirs { at, .. } => at.get(),
         }
+    }
+
+    /// The memory as results of a list go there.
+    pub fn results(&self) -> Results {
+        Results::new(self.at(), self.len(), self.handle())
     }
 
     pub fn len(&self) -> u64 {

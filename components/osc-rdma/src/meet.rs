@@ -5,11 +5,11 @@
 use crate::call::Call;
 use crate::peer::{Link, Met, OwnWords, Peer, Peers, is_fit};
 use crate::shelf::Shelf;
-use crate::wire::{Card, RemoteRegistration, module_key, registration_by};
+use crate::wire::Card;
 use oxmpi_btl::Reach;
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::AtomicU64;
-use oxmpi_osc_support::Address;
+use oxmpi_osc_support::{Address, RemoteRegistration, module_key, registration_by};
 
 impl<'a> Call<'a> {
     /// A rank, met now if it was not.

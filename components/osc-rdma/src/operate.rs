@@ -6,9 +6,9 @@ use crate::local::{Local, Scratch};
 use crate::op::{Draft, Ended, Waiting};
 use crate::peer::Route;
 use crate::piece::{Piece, Stretch, gets};
-use crate::wire::RemoteRegistration;
 use oxmpi_mca::Status;
 use oxmpi_mca::cri::set_of;
+use oxmpi_osc_support::RemoteRegistration;
 
 impl Call<'_> {
     /// Runs an operation to its end.

@@ -9,7 +9,6 @@ use crate::known_regions::KnownRegions;
 use crate::order::Ordered;
 use crate::queue::Queue;
 use crate::rdma::Rdma;
-use crate::wire::{RemoteRegistration, TRANSPORTS};
 use crate::writes::{Fences, Kind, Record};
 use core::ops::Deref;
 use oxmpi_btl::amo::{self, operand};
@@ -17,7 +16,7 @@ use oxmpi_btl::{BtlAttrs, BtlHandle, Reach, cap};
 use oxmpi_mca::sync::unmodelled::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use oxmpi_mca::{CriGuard, Status};
 use oxmpi_osc::{Flow, Token};
-use oxmpi_osc_support::Address;
+use oxmpi_osc_support::{Address, HANDLE, RemoteRegistration, TRANSPORTS};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -211,7 +210,7 @@ pub fn is_fit(btl: &BtlHandle) -> bool {
         && attrs.amo_operands & operands == operands
         && attrs.put_alignment <= 1
         && attrs.get_alignment <= 1
-        && attrs.registration_handle_size as usize <= crate::wire::HANDLE
+        && attrs.registration_handle_size as usize <= HANDLE
 }
 
 impl Peer {

@@ -3,12 +3,11 @@
 use crate::local::Local;
 use crate::op::{OwnPiece, done};
 use crate::peer::Route;
-use crate::wire::RemoteRegistration;
-use core::marker::PhantomData;
 use core::ptr::{null, null_mut};
-use oxmpi_btl::{AtomicDesc, FlushDesc, LIST_ASK, LIST_ENTRY, ListDesc, ListEntry, RmaDesc, amo, cap};
+use oxmpi_btl::{AtomicDesc, FlushDesc, RmaDesc, amo, cap};
 use oxmpi_mca::sync::unmodelled::Ordering;
-use oxmpi_mca::{CriGuard, SliceRef, Status};
+use oxmpi_mca::{CriGuard, Status};
+use oxmpi_osc_support::{Entries, RemoteRegistration};
 
 /// Bytes between local memory and a rank's.
 #[derive(Clone, Copy)]
@@ -61,6 +60,11 @@ pub fn puts<'p>(route: Route<'p>, all: impl Iterator<Item = Stretch<'p>>) -> imp
 pub fn gets<'p>(route: Route<'p>, all: impl Iterator<Item = Stretch<'p>>) -> impl Iterator<Item = Piece<'p>> {
     let limit = route.link().reach.btl().attrs().get_limit;
     cut(all, limit).map(Piece::Get)
+}
+
+/// Lists of entries, each as long as may be.
+pub fn lists<'p>(entries: Entries<'p>, limit: u64) -> impl Iterator<Item = Piece<'p>> {
+    entries.lists(limit).map(Piece::List)
 }
 
 /// Cuts stretches that are longer than the limit, if that is not 0.
@@ -123,11 +127,9 @@ impl Piece<'_> {
                 unsafe { btl.atomic(held, to, &desc) }
             }
             Piece::List(entries) => {
-                entries.check(own.local());
-                let all = SliceRef { ptr: entries.all.as_ptr(), len: entries.all.len() };
-                let list = ListDesc { entries: all, done, done_ctx };
+                check(entries, own.local());
                 // SAFETY: results have their places until `done`; the entries, and what they name, are borrowed as long as this piece.
-                unsafe { btl.list(held, to, &list) }
+                unsafe { btl.list(held, to, &entries.desc(crate::op::done, done_ctx)) }
             }
             Piece::Flush if !btl.can(cap::FLUSH) => Status::OK,
             // SAFETY: the endpoint as said; a flush names nothing else.
@@ -147,6 +149,16 @@ fn part(local: Option<&Local>, from: Option<u64>, len: u64) -> (*mut u8, *const 
     }
 }
 
+/// Panics unless results of a list go to an operation's local memory, or nowhere.
+fn check(entries: &Entries<'_>, local: Option<&Local>) {
+    if let Some(results) = entries.results() {
+        assert!(
+            local.is_some_and(|local| local.at() == results.at()),
+            "results go to the operation's memory"
+        );
+    }
+}
+
 impl Stretch<'_> {
     fn desc(
         &self,
@@ -159,137 +171,9 @@ impl Stretch<'_> {
     }
 }
 
-/// Entries of a list, with the registrations and the data that they name.
-pub struct Entries<'p> {
-    all: Vec<ListEntry>,
-    results: Option<Results>,
-    named: PhantomData<&'p ()>,
-}
-
-/// The local memory that results go to.
-#[derive(Clone, Copy)]
-pub struct Results {
-    at: *mut u8,
-    len: u64,
-    handle: *const oxmpi_btl::RegHandle,
-}
-
-impl Results {
-    pub fn of(local: &Local) -> Results {
-        Results { at: local.at(), len: local.len(), handle: local.handle() }
-    }
-}
-
-/// One entry.
-pub struct Entry<'p> {
-    pub op: u32,
-    pub flags: u32,
-    pub remote: u64,
-    pub registration: &'p RemoteRegistration,
-    /// As long as the memory that it is about, but for what is asked.
-    pub data: &'p [u8],
-    /// Of what is asked, the bytes of the answer.
-    pub compare: u64,
-    /// Where old values go in local memory, if anywhere.
-    pub result: Option<u64>,
-}
-
-impl<'p> Entry<'p> {
-    /// Without a result and without something to compare with.
-    pub fn new(op: u32, remote: u64, registration: &'p RemoteRegistration, data: &'p [u8]) -> Entry<'p> {
-        Entry { op, flags: 0, remote, registration, data, compare: 0, result: None }
-    }
-
-    /// A question for the rank's listener, and where its answer of so many bytes goes in local memory, if it has any.
-    pub fn ask(
-        registration: &'p RemoteRegistration,
-        data: &'p [u8],
-        answer: Option<(u64, u64)>,
-    ) -> Entry<'p> {
-        let (result, compare) = (answer.map(|(at, _)| at), answer.map_or(0, |(_, len)| len));
-        Entry { compare, result, ..Entry::new(LIST_ASK, 0, registration, data) }
-    }
-
-    /// Bytes of a list that it takes.
-    pub fn room(&self) -> u64 {
-        room(self.data.len() as u64)
-    }
-}
-
-/// Bytes of a list that an entry takes.
-fn room(len: u64) -> u64 {
-    LIST_ENTRY + len.next_multiple_of(8)
-}
-
-impl<'p> Entries<'p> {
-    /// None yet, but room for so many. `local`: the memory that results go to, which the operation gets.
-    pub fn new(capacity: usize, local: Option<&Local>) -> Entries<'p> {
-        Entries::into(capacity, local.map(Results::of))
-    }
-
-    /// The same with memory that the operation has already.
-    pub fn into(capacity: usize, results: Option<Results>) -> Entries<'p> {
-        Entries { all: Vec::with_capacity(capacity), results, named: PhantomData }
-    }
-
-    /// Adds an entry. Panics if its result is not in local memory.
-    pub fn push(&mut self, entry: Entry<'p>) {
-        let len = entry.data.len() as u64;
-        let fetched = if entry.op == LIST_ASK { entry.compare } else { len };
-        let result = entry.result.map(|at| match self.results {
-            Some(Results { at: local, len, handle })
-                if at.checked_add(fetched).is_some_and(|end| end <= len) =>
-            {
-                (local.wrapping_add(at as usize), handle)
-            }
-            _ => panic!("the result of an entry is not in local memory"),
-        });
-        let (result, result_handle) = result.unwrap_or((null_mut(), null()));
-        self.all.push(ListEntry {
-            remote: entry.remote,
-            remote_handle: entry.registration.handle(),
-            len,
-            data: entry.data.as_ptr(),
-            result,
-            result_handle,
-            op: entry.op,
-            flags: entry.flags,
-            compare: entry.compare,
-        });
-    }
-
-    /// As lists of which each is as long as may be. One that is too long is refused by the transport.
-    pub fn lists(self, limit: u64) -> impl Iterator<Item = Piece<'p>> {
-        let mut rest = Some(self);
-        core::iter::from_fn(move || {
-            let mut now = rest.take().filter(|rest| !rest.all.is_empty())?;
-            let (mut left, mut n) = (limit, 0);
-            while let Some(entry) = now.all.get(n)
-                && let Some(less) = left.checked_sub(room(entry.len))
-            {
-                (left, n) = (less, n + 1);
-            }
-            let later = now.all.split_off(n.max(1).min(now.all.len()));
-            rest = Some(Entries { all: later, ..now });
-            Some(Piece::List(now))
-        })
-    }
-
-    /// Panics unless results go to this memory, or nowhere.
-    fn check(&self, local: Option<&Local>) {
-        if let Some(results) = self.results {
-            assert!(
-                local.is_some_and(|local| local.at() == results.at),
-                "results go to the operation's memory"
-            );
-        }
-    }
-}
-
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use oxmpi_btl::LIST_PUT;
 
     #[test]
     fn stretches_are_cut_to_the_transport_s_limit() {
@@ -303,31 +187,5 @@ mod tests {
         assert_eq!(all(10, 4), [(8, 100, 4), (12, 104, 4), (16, 108, 2)]);
         assert_eq!(all(8, 4), [(8, 100, 4), (12, 104, 4)]);
         assert_eq!(all(0, 4), []);
-    }
-
-    #[test]
-    fn lists_are_as_long_as_may_be() {
-        let (data, limit) = ([7; 64], 2 * (LIST_ENTRY + 8));
-        let lists = |lens: &[usize]| {
-            let mut entries = Entries::new(0, None);
-            for len in lens {
-                entries.push(Entry::new(LIST_PUT, 0, &RemoteRegistration::NONE, &data[..*len]));
-            }
-            let of = |piece: Piece<'_>| match piece {
-                Piece::List(entries) => entries.all.iter().map(|entry| entry.len).collect::<Vec<_>>(),
-                _ => Vec::new(),
-            };
-            entries.lists(limit).map(of).collect::<Vec<_>>()
-        };
-        assert_eq!(lists(&[8, 1, 8, 8, 8]), [vec![8, 1], vec![8, 8], vec![8]]);
-        assert_eq!(lists(&[64, 8]), [vec![64], vec![8]], "one that is too long goes by itself");
-        assert!(lists(&[]).is_empty());
-    }
-
-    #[test]
-    #[should_panic(expected = "the result of an entry is not in local memory")]
-    fn results_need_a_place() {
-        let entry = Entry::new(amo::ADD, 0, &RemoteRegistration::NONE, &[0; 8]);
-        Entries::new(1, None).push(Entry { result: Some(0), ..entry });
     }
 }

@@ -10,10 +10,11 @@ use crate::call::Call;
 use crate::known_regions::Span;
 use crate::layout::Block;
 use crate::peer::{Met, held};
-use crate::wire::{Head, Region, module_key, word};
+use crate::wire::{Head, Region, word};
 use core::ops::Range;
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::{Ordering, fence};
+use oxmpi_osc_support::module_key;
 
 /// A list as an origin reads it.
 trait Source {

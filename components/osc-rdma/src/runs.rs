@@ -3,8 +3,8 @@
 
 use crate::layout::Block;
 use crate::spot::RemoteTarget;
-use crate::wire::RemoteRegistration;
 use oxmpi_mca::Status;
+use oxmpi_osc_support::RemoteRegistration;
 
 /// Memory of the target that is read or written in one piece.
 pub struct Run<'p> {

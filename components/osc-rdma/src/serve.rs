@@ -16,20 +16,18 @@ use crate::layout::Block;
 use crate::mapped_targets::{read_here, write_here};
 use crate::served::Served;
 use crate::task::element;
-use core::ffi::c_void;
 use core::ptr::{null, null_mut};
-use core::sync::atomic::{Ordering, fence};
-use oxmpi_btl::AskDesc;
 use oxmpi_datatype::Base;
 use oxmpi_datatype::kernel::op;
 use oxmpi_mca::Status;
+use oxmpi_osc_support::Carrier;
 
 impl Served {
     /// Carries out what is asked; the answer has as many bytes as that has, or nobody wants one.
     ///
     /// # Safety
     /// The caller has the service lock.
-    unsafe fn carry_out(&self, asked: &Ask<'_>, answer: &mut [u8]) -> Result<(), Status> {
+    unsafe fn carry_out_ask(&self, asked: &Ask<'_>, answer: &mut [u8]) -> Result<(), Status> {
         if !self.has(&asked.blocks) {
             return Err(Status::RMA_RANGE);
         }
@@ -161,37 +159,21 @@ unsafe fn combine(
     Ok(())
 }
 
-/// For the host ([`oxmpi_btl::Listener`]): carries out what a peer asks.
-///
-/// # Safety
-/// `served` is a [`Served`] whose memory is there, `ask` is valid during the call, and the caller has the service lock.
-pub unsafe extern "C" fn serve(served: *mut c_void, ask: *const AskDesc) -> Status {
-    // SAFETY: the caller's promise.
-    let (served, AskDesc { data, len, answer, answer_len }) = unsafe { (&*served.cast::<Served>(), &*ask) };
-    // SAFETY: as many bytes of each are there during the call; none may have any address.
-    let (data, answer): (&[u8], &mut [u8]) = unsafe {
-        (
-            if *len == 0 { &[] } else { core::slice::from_raw_parts(*data, *len as usize) },
-            if *answer_len == 0 {
-                &mut []
-            } else {
-                core::slice::from_raw_parts_mut(*answer, *answer_len as usize)
-            },
-        )
-    };
-    // Bytes that are sent or answered; MPI_NO_OP without an answer does nothing.
-    let Some(asked) = ask::read(data, (*len).max(*answer_len)) else { return Status::BAD_PARAM };
-    // SAFETY: the caller's promise.
-    let done = unsafe { served.carry_out(&asked, answer) };
-    fence(Ordering::SeqCst);
-    done.map_or_else(|status| status, |()| Status::OK)
+impl Carrier for Served {
+    unsafe fn carry_out(&self, question: &[u8], answer: &mut [u8]) -> Result<(), Status> {
+        // Bytes that are sent or answered; MPI_NO_OP without an answer does nothing.
+        let most = question.len().max(answer.len()) as u64;
+        let asked = ask::read(question, most).ok_or(Status::BAD_PARAM)?;
+        // SAFETY: the caller's promise.
+        unsafe { self.carry_out_ask(&asked, answer) }
+    }
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use crate::wire::ALONE;
-    use oxmpi_mca::sync::unmodelled::AtomicU64;
+    use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};
 
     /// A window of its own, and what its listener answers to anybody.
     struct Window {
@@ -237,14 +219,9 @@ mod tests {
 
         fn raw(&self, data: &[u8], len: usize) -> (Status, Vec<u8>) {
             let mut answer = vec![0; len];
-            let ask = AskDesc {
-                data: data.as_ptr(),
-                len: data.len() as u64,
-                answer: answer.as_mut_ptr(),
-                answer_len: len as u64,
-            };
             // SAFETY: the test's memory, and one thread.
-            (unsafe { serve((&raw const self.served).cast_mut().cast(), &ask) }, answer)
+            let done = unsafe { self.served.carry_out(data, &mut answer) };
+            (done.err().unwrap_or(Status::OK), answer)
         }
 
         fn now(&self) -> [u64; 8] {

@@ -5,11 +5,10 @@ use crate::known_regions::{Span, cut};
 use crate::layout::{Block, blocks_at};
 use crate::peer::{Met, Route};
 use crate::piece::Stretch;
-use crate::wire::RemoteRegistration;
 use oxmpi_datatype::TypeDesc;
 use oxmpi_mca::Status;
 use oxmpi_osc::{Asked, Want};
-use oxmpi_osc_support::{Address, Pending, Request, offset};
+use oxmpi_osc_support::{Address, Pending, RemoteRegistration, Request, offset};
 
 /// Where the data of an operation lies at its target.
 pub enum Spot<'a> {

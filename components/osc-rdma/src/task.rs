@@ -6,14 +6,13 @@ use crate::layout::Block;
 use crate::local::Local;
 use crate::order::Touch;
 use crate::peer::Met;
-use crate::piece::{Amo, Entries, Entry};
+use crate::piece::Amo;
 use crate::spot::RemoteTarget;
-use crate::wire::RemoteRegistration;
 use core::marker::PhantomData;
 use core::ptr::{null, null_mut};
 use oxmpi_btl::LIST_ENTRY;
 use oxmpi_datatype::kernel::op;
-use oxmpi_osc_support::{Sink, Source};
+use oxmpi_osc_support::{Entries, Entry, RemoteRegistration, Sink, Source};
 
 /// An accumulate, ready to be carried out.
 pub struct Task<'a> {
@@ -145,7 +144,7 @@ impl Task<'_> {
         results: Option<&Local>,
     ) -> Entries<'p> {
         let most = (limit - LIST_ENTRY) & !7;
-        let mut all = Entries::new(registrations.len(), results);
+        let mut all = Entries::new(registrations.len(), results.map(Local::results));
         for (block, registration) in self.blocks.iter().zip(registrations) {
             for at in (0..block.len).step_by(most as usize) {
                 let (packed, len) = (block.packed + at, most.min(block.len - at));

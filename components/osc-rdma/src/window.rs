@@ -7,16 +7,14 @@
 
 use crate::attached::Attached;
 use crate::epoch::Epochs;
-use crate::local::{Registered, Services};
 use crate::peer::{Met, Peer, Peers};
-use crate::registrar::Registrar;
 use crate::resting::Resting;
 use crate::served::Served;
 use crate::shelf::Shelf;
 use crate::tally::Tally;
 use oxmpi_mca::sync::unmodelled::{AtomicU32, Ordering};
 use oxmpi_osc::{WinCounts, WinDesc, hint};
-use oxmpi_osc_support::Comm;
+use oxmpi_osc_support::{Comm, Registered, Registrar, Services};
 use std::sync::Arc;
 
 /// See the file's text.

@@ -3,46 +3,7 @@
 //!
 //! Everything lies in memory that peers read by loads or by a transport's get, in the byte order of the machine.
 
-use oxmpi_btl::{BtlHandle, RegHandle};
-
-/// Transports by which a rank can be reached, at most.
-pub const TRANSPORTS: usize = 3;
-/// Bytes of a registration handle, at most.
-pub const HANDLE: usize = 56;
-
-/// The registration of memory by which one transport reaches it.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct RemoteRegistration {
-    /// [`module_key`]; 0: none.
-    pub module: u64,
-    pub handle: [u8; HANDLE],
-}
-
-impl RemoteRegistration {
-    pub const NONE: RemoteRegistration = RemoteRegistration { module: 0, handle: [0; HANDLE] };
-
-    pub fn handle(&self) -> *const RegHandle {
-        self.handle.as_ptr().cast()
-    }
-}
-
-/// The registration with the transport of this [`module_key`], if there is one.
-pub fn registration_by(
-    registrations: &[RemoteRegistration; TRANSPORTS],
-    module: u64,
-) -> Option<&RemoteRegistration> {
-    registrations.iter().find(|registration| registration.module == module)
-}
-
-/// A transport's name as a number that is alike in all processes, and not 0.
-pub fn module_key(btl: &BtlHandle) -> u64 {
-    // FNV-1a.
-    btl.name()
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
-        | 1
-}
+use oxmpi_osc_support::{RemoteRegistration, TRANSPORTS};
 
 /// Data that a rank's peers need to know. The window's memory of a dynamic one is in its regions.
 #[repr(C)]
@@ -266,6 +227,7 @@ const _: () = {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use oxmpi_osc_support::HANDLE;
 
     #[test]
     fn state_grows_with_ranks_and_regions_alone() {

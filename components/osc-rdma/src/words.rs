@@ -7,11 +7,12 @@ use crate::op::{Draft, Waiting};
 use crate::peer::{Met, OwnWords, Peer, Route};
 use crate::piece::{Amo, Piece, RemoteAmo};
 use crate::state_words::{Change, Step, Words};
-use crate::wire::{RemoteRegistration, word};
+use crate::wire::word;
 use core::iter::once;
 use oxmpi_btl::amo;
 use oxmpi_mca::Status;
 use oxmpi_mca::sync::unmodelled::{AtomicU64, Ordering};
+use oxmpi_osc_support::RemoteRegistration;
 
 impl Peer {
     /// The words of a duplicate, if that has this one.

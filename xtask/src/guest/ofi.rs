@@ -17,8 +17,7 @@ const NEEDED: [Needed; 3] = [
     ("/usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav34.so", "ibverbs-providers"),
 ];
 /// Options by which a job takes the provider alone.
-const OVER_OFI: &str =
-    "--mca btl ofi,self --mca btl_ofi_provider_include 'verbs;ofi_rxm' --mca mpi_yield_when_idle 1";
+const OVER_OFI: &str = "--mca btl ofi,self --mca btl_ofi_provider_include 'verbs;ofi_rxm' --mca mpi_yield_when_idle 1 -x FI_UNIVERSE_SIZE";
 /// ofi_rxm makes a completion queue for 256 peers; soft-RoCE has none that is so long.
 const SETTINGS: &str = "export FI_UNIVERSE_SIZE=64\n";
 /// Both ends of `fi_pingpong` on the guest's address.

@@ -1,31 +1,22 @@
-//! Transports that a rank's memory is registered with, and the registrations that peers read in its card.
+//! A rank's memory is registered with the transports by which others reach it, which its registrar knows.
 
-use crate::local::{Registered, Services};
-use crate::peer::is_fit;
-use crate::wire::{HANDLE, RemoteRegistration, TRANSPORTS, module_key};
+use crate::comm::Comm;
+use crate::registration::{HANDLE, Registered, RemoteRegistration, Services, TRANSPORTS, module_key};
 use oxmpi_btl::BtlHandle;
 use oxmpi_mca::Status;
-use oxmpi_osc_support::Comm;
 use std::collections::HashSet;
 
 /// The transports that a rank's memory is registered with.
 #[derive(Clone)]
 pub struct Registrar {
+    /// The host's.
     pub services: Services,
+    /// At most [`TRANSPORTS`], each once.
     pub transports: Vec<&'static BtlHandle>,
 }
 
 impl Registrar {
-    /// The same, or those that reach others where nothing needed any before.
-    pub fn for_states(&self, comm: &Comm) -> Result<Registrar, Status> {
-        if !self.transports.is_empty() {
-            return Ok(self.clone());
-        }
-        let transports = transports(comm, &spokesmen(comm))?;
-        Ok(Registrar { services: self.services, transports })
-    }
-
-    /// Registers memory with each; nothing where there is none.
+    /// Registers memory with each; nothing where there is none. NOT_SUPPORTED: a handle has more than [`HANDLE`] bytes.
     ///
     /// # Safety
     /// The memory is there until all that this answers with is dropped.
@@ -86,8 +77,12 @@ enum Kind {
     OtherJob(u32),
 }
 
-/// The fit transports that reach the ranks, each once.
-pub fn transports(comm: &Comm, ranks: &[u32]) -> Result<Vec<&'static BtlHandle>, Status> {
+/// The transports of a kind that reach the ranks, each once.
+pub fn transports(
+    comm: &Comm,
+    ranks: &[u32],
+    is_fit: impl Fn(&BtlHandle) -> bool,
+) -> Result<Vec<&'static BtlHandle>, Status> {
     let mut all: Vec<&'static BtlHandle> = Vec::new();
     for rank in ranks {
         for reach in comm.reach(*rank)? {
@@ -98,5 +93,5 @@ pub fn transports(comm: &Comm, ranks: &[u32]) -> Result<Vec<&'static BtlHandle>,
             }
         }
     }
-    if all.is_empty() { Err(Status::UNREACHABLE) } else { Ok(all) }
+    Ok(all)
 }

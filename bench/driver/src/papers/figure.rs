@@ -130,6 +130,7 @@ pub enum Position {
 pub enum Selection {
     /// A value of a series, or with `under` how many times as large it is.
     Ratio {
+        /// Its name, and behind ` over ` the transport where that is not one node's.
         case: &'static str,
         quantity: &'static str,
         over: (String, Position),

@@ -125,16 +125,23 @@ mod tests {
                         Some(Selection::Mean(mean)) => mean.cases.iter().map(|case| (*case, None)).collect(),
                         Some(Selection::Exact(..)) | None => Vec::new(),
                     };
-                    for (case, series) in named {
+                    for (title, series) in named {
+                        let (case, over) =
+                            title.split_once(" over ").map_or((title, None), |(c, over)| (c, Some(over)));
                         let labels: Vec<&str> = find(case).series.iter().map(|s| s.label.as_str()).collect();
                         let there = series.is_none_or(|(label, _)| labels.contains(&label.as_str()));
                         assert!(there, "{}: {series:?} is not in {labels:?}", name(&paper, figure));
                         assert!(
-                            figure.views.iter().any(|v| v.case == case),
-                            "{}: {case} is not shown",
+                            figure.views.iter().any(|v| (v.case, v.over) == (case, over)),
+                            "{}: {title} is not shown",
                             name(&paper, figure)
                         );
                     }
+                }
+                let counters = figure.why.iter().flat_map(|why| &why.counters);
+                for (counter, (_, series)) in counters.flat_map(|c| c.of.iter().map(move |of| (c, of))) {
+                    let there = find(counter.case).series.iter().any(|s| s.label == *series);
+                    assert!(there, "{}: no series {series}", name(&paper, figure));
                 }
             }
         }

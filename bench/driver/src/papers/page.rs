@@ -241,8 +241,7 @@ impl<'a> Page<'a> {
     }
 
     fn cases_of(&self, figure: &Figure) -> Cases<'_> {
-        let all = self.of_figure(figure).into_iter().filter(|((_, over), _)| over.is_none());
-        all.map(|((case, _), kept)| (case, kept)).collect()
+        self.of_figure(figure).into_iter().map(|(name, kept)| (title(name), kept)).collect()
     }
 
     fn published(&self, figure: &Figure) -> String {

@@ -5,8 +5,8 @@ use super::kept::Kept;
 use crate::results::Row;
 use std::collections::BTreeMap;
 
-/// Measured cases by name, on one node.
-pub type Cases<'a> = BTreeMap<&'a str, &'a Kept>;
+/// Measured cases by name, on one node, and over a transport between two as `fig4.3 over tcp`.
+pub type Cases<'a> = BTreeMap<String, &'a Kept>;
 
 /// Ours beside a published value.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,10 +33,10 @@ pub fn beside(published: &Published, cases: &Cases<'_>) -> Comparison {
         }
         Some(Selection::Mean(mean)) => mean_of(mean, cases),
         Some(Selection::Ratio { case, quantity, over, under }) => {
-            ratio(cases.get(case).copied(), quantity, over, under.as_ref())
+            ratio(cases.get(*case).copied(), quantity, over, under.as_ref())
         }
         Some(Selection::Difference { case, quantity, over, under }) => {
-            let one = |of| ratio(cases.get(case).copied(), quantity, of, None);
+            let one = |of| ratio(cases.get(*case).copied(), quantity, of, None);
             one(over).zip(one(under)).map(|(a, b)| Found {
                 value: a.value - b.value,
                 stored: a.stored || b.stored,
@@ -117,7 +117,7 @@ fn mean_of(mean: &Mean, cases: &Cases<'_>) -> Option<Found> {
             && (mean.bytes.0..=mean.bytes.1).contains(&row.x)
     };
     let rows =
-        mean.cases.iter().filter_map(|case| cases.get(case)).flat_map(|kept| kept.rows.iter().filter(fits));
+        mean.cases.iter().filter_map(|case| cases.get(*case)).flat_map(|kept| kept.rows.iter().filter(fits));
     let values: Vec<(f64, bool)> = rows.filter_map(|r| Some((r.median?, r.stored))).collect();
     let sum: f64 = values.iter().map(|(v, _)| v).sum();
     let stored = values.iter().any(|(_, stored)| *stored);
@@ -191,7 +191,7 @@ mod tests {
         stored.stored = true;
         let kept =
             kept(vec![row("a", 1, 3.0), row("a", 4, 10.0), row("a", 8, 50.0), row("b", 1, 1.0), stored]);
-        let cases = Cases::from([("c", &kept)]);
+        let cases = Cases::from([("c".to_owned(), &kept)]);
         let published = Published::new("w", "a", Value::AtMost(10.0), "times");
         let last = published.clone().ratio("c", "value", ("a", Position::Last), ("b", Position::Last));
         let due = Comparison { ours: Some(5.0), at: Some(4), ratio: Some(0.5), formula: None, stored: true };
@@ -217,7 +217,7 @@ mod tests {
             row("rdma, 2 threads", 65536, 99.0),
             row("pt2pt, 2 threads", 8, 5.0),
         ]);
-        let cases = Cases::from([("c", &kept)]);
+        let cases = Cases::from([("c".to_owned(), &kept)]);
         let mean = |threads| {
             let mean =
                 Mean { cases: vec!["c"], quantity: "value", component: "rdma", threads, bytes: (0, 16384) };

@@ -10,6 +10,19 @@ use crate::state::Server;
 impl Server {
     /// Calls the function of a command that makes a communicator; all members do, or its arguments are wrong.
     pub fn create(&mut self, index: u32, record: &mut Record, number: i64) {
+        match record.op {
+            op::COMM_SET_INFO => {
+                let hints = self.hints(record);
+                // SAFETY: handles of this process.
+                let error = unsafe { pmpi::MPI_Comm_set_info(record.comm as usize, hints.0) };
+                return self.complete(index, error);
+            }
+            op::WIN_CREATE..=op::WIN_SET_INFO => {
+                let error = self.window_agreed(record, number);
+                return self.complete(index, error);
+            }
+            _ => (),
+        }
         let error = match self.make(record) {
             Ok(comm) => {
                 self.creations.register(comm, number);
@@ -53,6 +66,7 @@ impl Server {
 
     fn make(&mut self, record: &Record) -> Result<Comm, c_int> {
         let comm = record.comm as usize;
+        let hints = self.hints(record);
         let args = record.args;
         let arg = |i: usize| args[i] as c_int;
         let mut new = COMM_NULL;
@@ -61,7 +75,7 @@ impl Server {
         let error = unsafe {
             match record.op {
                 op::COMM_SPLIT => pmpi::MPI_Comm_split(comm, arg(0), arg(1), to),
-                op::COMM_SPLIT_TYPE => pmpi::MPI_Comm_split_type(comm, arg(0), arg(1), INFO_NULL, to),
+                op::COMM_SPLIT_TYPE => pmpi::MPI_Comm_split_type(comm, arg(0), arg(1), hints.0, to),
                 op::COMM_CREATE | op::COMM_CREATE_GROUP | op::ENDPOINTS => {
                     let mut group = self.group(&self.ints(record, 0, args[0]))?;
                     let error = match record.op {
@@ -70,6 +84,10 @@ impl Server {
                         _ => pmpi::MPI_Comm_create_group(COMM_WORLD, group, record.tag, to),
                     };
                     pmpi::MPI_Group_free(&raw mut group);
+                    // Of endpoints: the function has no hints of its own.
+                    if error == SUCCESS && hints.0 != INFO_NULL && new != COMM_NULL {
+                        pmpi::MPI_Comm_set_info(new, hints.0);
+                    }
                     error
                 }
                 op::INTERCOMM_CREATE => {
@@ -104,7 +122,7 @@ impl Server {
                         degrees.as_ptr(),
                         dests.as_ptr(),
                         weights,
-                        INFO_NULL,
+                        hints.0,
                         arg(2),
                         to,
                     )
@@ -127,7 +145,7 @@ impl Server {
                         arg(1),
                         dests.as_ptr(),
                         weights(dw),
-                        INFO_NULL,
+                        hints.0,
                         arg(2),
                         to,
                     )

@@ -7,12 +7,13 @@
 //! Mappings stay when the window is freed; `/proc/self/maps` tells which pages are the segment's, and blocks that are
 //! mapped nowhere any more are freed.
 
-use super::heap::{self, Heap, MOVED};
+use super::heap::{self, Heap, MOVED, Moved, Moves};
 use super::lock;
 use super::replace::{Outcome, replace};
 use std::os::unix::fs::MetadataExt;
 
 const PAGE: usize = 4096;
+const TRIES: usize = 8;
 
 /// Memory as the proxy maps it: address, bytes, offset in the segment. Empty for a block of the heap.
 pub type Runs = Vec<[i64; 3]>;
@@ -76,18 +77,15 @@ pub fn expose(heap: &Heap, at: *mut u8, bytes: usize) -> Result<Runs, &'static s
 }
 
 /// Puts shared pages with the same contents in the place of private ones; gives their offset in the segment.
-fn share(
-    moved: &mut Vec<(usize, usize, usize)>,
-    heap: &Heap,
-    start: usize,
-    bytes: usize,
-) -> Result<usize, &'static str> {
+fn share(moved: &mut Moves, heap: &Heap, start: usize, bytes: usize) -> Result<usize, &'static str> {
     let block = heap::allocate(bytes, PAGE);
     if block.is_null() {
         return Err("the shared heap is full");
     }
     let offset = block as usize - heap.segment.base as usize;
-    let outcome = replace(start as *mut u8, block, bytes, heap.fd, offset as u64);
+    let again = || replace(start as *mut u8, block, bytes, heap.fd, offset as u64);
+    // A thread that was about to end could not be held, and is gone the next time.
+    let outcome = (0..TRIES).map(|_| again()).find(|o| *o != Outcome::Runs).unwrap_or(Outcome::Runs);
     if outcome != Outcome::Done {
         // SAFETY: allocated above, and nobody has seen it.
         unsafe { heap::free(block) };
@@ -98,14 +96,14 @@ fn share(
             _ => "it is private, and the system does not map anything over it",
         });
     }
-    moved.push((start, bytes, block as usize));
+    moved.push(Moved { at: start, bytes, block: block as usize });
     Ok(offset)
 }
 
 /// Frees blocks that the program has unmapped since.
-fn free_unmapped(moved: &mut Vec<(usize, usize, usize)>, heap: &Heap, all: &[Mapping], inode: u64) {
+fn free_unmapped(moved: &mut Moves, heap: &Heap, all: &[Mapping], inode: u64) {
     let base = heap.segment.base as usize;
-    moved.retain(|(_, bytes, block)| {
+    moved.retain(|Moved { bytes, block, .. }| {
         let from = block - base;
         let seen = |m: &Mapping| {
             let to = m.offset + (m.end - m.start);

@@ -118,14 +118,14 @@ extern "C" fn in_child() {
     }
     // The list is as it was before the fork, whoever was about to change it then waited.
     let moved = FORKED.with(std::cell::RefCell::take);
-    for (at, bytes, block) in moved.iter().flat_map(|m| m.iter()) {
-        sys::make_private_at(*at as *mut u8, *bytes, fd, (block - base) as u64);
+    for moved in moved.iter().flat_map(|m| m.iter()) {
+        sys::make_private_at(moved.at as *mut u8, moved.bytes, fd, (moved.block - base) as u64);
     }
 }
 
 std::thread_local! {
     /// The list of moved memory while this thread forks.
-    static FORKED: std::cell::RefCell<Option<MutexGuard<'static, Vec<(usize, usize, usize)>>>> =
+    static FORKED: std::cell::RefCell<Option<MutexGuard<'static, Moves>>> =
         const { std::cell::RefCell::new(None) };
 }
 
@@ -137,8 +137,18 @@ extern "C" fn after_fork() {
     FORKED.set(None);
 }
 
-/// Memory of the program that blocks of the heap were mapped over: address, bytes, block.
-pub static MOVED: Mutex<Vec<(usize, usize, usize)>> = Mutex::new(Vec::new());
+/// Memory of the program that a block of the heap was mapped over.
+#[derive(Clone, Copy)]
+pub struct Moved {
+    pub at: usize,
+    pub bytes: usize,
+    pub block: usize,
+}
+
+pub type Moves = Vec<Moved>;
+
+/// All such memory.
+pub static MOVED: Mutex<Moves> = Mutex::new(Moves::new());
 
 /// Do these bytes lie in the segment?
 #[inline]

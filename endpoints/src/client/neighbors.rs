@@ -26,3 +26,10 @@ pub fn segment(client: &Client, process: usize) -> Option<Segment> {
     mapped.insert(process, segment);
     Some(segment)
 }
+
+/// The process in whose segment memory lies, and where; none that this process has mapped.
+pub fn find(at: *const u8, bytes: usize) -> Option<(usize, usize)> {
+    let mapped = lock(&MAPPED);
+    let (process, segment) = mapped.as_ref()?.iter().find(|(_, segment)| segment.holds(at, bytes))?;
+    Some((*process, at as usize - segment.base as usize))
+}

@@ -64,6 +64,11 @@ impl Memory {
         if self.class != SUCCESS {
             return;
         }
+        // Memory that ranks share already is in the segment of one of them.
+        self.place = neighbors::find(base, self.bytes as usize);
+        if self.place.is_some() {
+            return;
+        }
         match expose(comm.client.heap, base, self.bytes as usize) {
             Ok(runs) => self.runs = runs,
             Err(why) => self.class = refuse(name, why),
@@ -213,7 +218,8 @@ fn share(ep: &EpComm, name: &'static str, bytes: isize, unit: isize) -> Result<M
     let (Some(segment), SUCCESS) = (segment, memory.class) else { return Ok(memory) };
     let mut offset = told[0] as usize;
     for (rank, part) in all.iter().enumerate() {
-        let base = segment.base.wrapping_add(offset);
+        // Who has no memory has no address.
+        let base = if part[0] > 0 { segment.base.wrapping_add(offset) } else { core::ptr::null_mut() };
         memory.shares.push(Share { bytes: part[0] as isize, unit: part[1] as c_int, base });
         if rank == ep.rank as usize {
             (memory.base, memory.place) = (base, Some((process, offset)));
@@ -275,8 +281,8 @@ on_windows! {
     }
 }
 
-/// The delete functions of attributes run first, and may refuse.
-fn free(w: &'static Window) -> Result<(), c_int> {
+/// The delete functions of attributes run first, and may refuse. Gives an error of an operation that nothing has completed before.
+fn free(w: &'static Window) -> Result<Result<(), c_int>, c_int> {
     let open = lock(&w.epoch).is_open();
     if !open {
         WINDOW_KEYS.delete_all(w.comm)?;
@@ -287,7 +293,7 @@ fn free(w: &'static Window) -> Result<(), c_int> {
     let comm = w.comm;
     window::forget(w);
     comm::forget(comm);
-    settled
+    Ok(settled)
 }
 
 mpi! {
@@ -299,11 +305,12 @@ mpi! {
             return error;
         };
         let (handler, handle) = (w.comm.errhandler.load(Ordering::Relaxed), *win);
-        match free(w) {
-            Ok(()) => {
-                *win = WIN_NULL;
-                SUCCESS
-            }
+        let freed = free(w);
+        if freed.is_ok() {
+            *win = WIN_NULL;
+        }
+        match freed.flatten() {
+            Ok(()) => SUCCESS,
             Err(class) => error::raise(handler, handle, "MPI_Win_free", class),
         }
     }

@@ -10,19 +10,6 @@ use crate::state::Server;
 impl Server {
     /// Calls the function of a command that makes a communicator; all members do, or its arguments are wrong.
     pub fn create(&mut self, index: u32, record: &mut Record, number: i64) {
-        match record.op {
-            op::COMM_SET_INFO => {
-                let hints = self.hints(record);
-                // SAFETY: handles of this process.
-                let error = unsafe { pmpi::MPI_Comm_set_info(record.comm as usize, hints.0) };
-                return self.complete(index, error);
-            }
-            op::WIN_CREATE..=op::WIN_SET_INFO => {
-                let error = self.window_agreed(record, number);
-                return self.complete(index, error);
-            }
-            _ => (),
-        }
         let error = match self.make(record) {
             Ok(comm) => {
                 self.creations.register(comm, number);

@@ -7,7 +7,6 @@
 use crate::abi::*;
 use crate::pmpi;
 use crate::state::{Event, Server, Work};
-use std::collections::VecDeque;
 
 /// Tags of the messages on a window's communicator.
 pub mod tag {
@@ -23,41 +22,6 @@ pub static SHARED: c_int = 1;
 pub static EXCLUSIVE: c_int = 2;
 pub static RELEASE: c_int = RELEASED;
 const RELEASED: c_int = 3;
-
-/// The lock of one target: who holds it, and who waits for it.
-#[derive(Default)]
-pub struct LockQueue {
-    exclusive: bool,
-    shared: u32,
-    waiting: VecDeque<(c_int, bool)>,
-}
-
-impl LockQueue {
-    pub fn ask(&mut self, rank: c_int, exclusive: bool) {
-        self.waiting.push_back((rank, exclusive));
-    }
-
-    pub fn release(&mut self) {
-        match self.exclusive {
-            true => self.exclusive = false,
-            false => self.shared = self.shared.saturating_sub(1),
-        }
-    }
-
-    /// The next rank that gets the lock now.
-    pub fn grant(&mut self) -> Option<c_int> {
-        let (rank, exclusive) = *self.waiting.front()?;
-        if self.exclusive || exclusive && self.shared > 0 {
-            return None;
-        }
-        match exclusive {
-            true => self.exclusive = true,
-            false => self.shared += 1,
-        }
-        self.waiting.pop_front();
-        Some(rank)
-    }
-}
 
 impl Server {
     /// Listens for the next message about a lock of this window.
@@ -98,27 +62,5 @@ impl Server {
         let requests = granted.into_iter().map(answer).collect();
         self.pend_together(requests, None);
         self.listen(number);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::LockQueue;
-
-    #[test]
-    fn locks_are_granted_in_order_and_exclude() {
-        let mut lock = LockQueue::default();
-        let asked = [(0, false), (1, false), (2, true), (3, false), (4, true)];
-        asked.into_iter().for_each(|(rank, exclusive)| lock.ask(rank, exclusive));
-        assert_eq!([lock.grant(), lock.grant(), lock.grant()], [Some(0), Some(1), None]);
-        lock.release();
-        assert_eq!(lock.grant(), None);
-        lock.release();
-        // Nobody passes an exclusive one that waits.
-        assert_eq!([lock.grant(), lock.grant()], [Some(2), None]);
-        lock.release();
-        assert_eq!([lock.grant(), lock.grant()], [Some(3), None]);
-        lock.release();
-        assert_eq!([lock.grant(), lock.grant()], [Some(4), None]);
     }
 }

@@ -1,8 +1,8 @@
 //! `oxmpi-ep-server`: a proxy. One single-threaded rank of the job that carries out the MPI calls of one endpoint of a client.
 //!
-//! `state` (what a proxy has) · `run` (the loop: commands, pending operations, idle) · `agreement`, `agree` (when to make a communicator) ·
+//! `state` (what a proxy has) · `run` (the loop: commands, pending operations, idle) · `agreement`, `agree`, `agreed` (what all do together, and when) ·
 //! `buffers`, `stage` (where a command's data is) · `messages`, `collective`, `communicators`, `types` (what each command does) ·
-//! `windows`, `views`, `locks`, `epochs`, `onesided`, `window_commands` (windows) · `errors`.
+//! `windows`, `views`, `lock_queue`, `locks`, `epochs`, `onesided`, `window_commands` (windows) · `errors`.
 
 #[macro_use]
 #[path = "../report.rs"]
@@ -12,6 +12,7 @@ mod report;
 #[allow(dead_code, reason = "each side uses its part")]
 mod abi;
 mod agree;
+mod agreed;
 mod agreement;
 mod buffers;
 mod collective;
@@ -25,6 +26,7 @@ mod hello;
 #[path = "../hints.rs"]
 mod hints;
 mod lists;
+mod lock_queue;
 mod locks;
 mod messages;
 mod onesided;

@@ -4,7 +4,7 @@ use crate::abi::*;
 use crate::agreement::Creations;
 use crate::errors::{abort, class};
 use crate::hello::Job;
-use crate::locks::LockQueue;
+use crate::lock_queue::LockQueue;
 use crate::protocol::record::Record;
 use crate::protocol::segment::{Control, Segment};
 use crate::protocol::sync::Ordering;

@@ -6,6 +6,7 @@
 
 use crate::abi::*;
 use crate::errors::class;
+use crate::lock_queue::LockQueue;
 use crate::pmpi;
 use crate::protocol::record::{Record, op};
 use crate::state::{Event, Server, Window};
@@ -91,7 +92,7 @@ impl Server {
             comm,
             distances,
             view,
-            lock: crate::locks::LockQueue::default(),
+            lock: LockQueue::default(),
             heard: Box::new(0),
             came: 0,
             sent: vec![0; size],

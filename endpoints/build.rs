@@ -119,8 +119,9 @@ impl Function {
         let of = |c: &str| {
             self.parameters.iter().filter(|(_, t)| t == c).map(|(n, _)| n.clone()).collect::<Vec<_>>()
         };
-        let (comms, requests) = (of("MPI_Comm"), of("MPI_Request"));
+        let (comms, requests, wins) = (of("MPI_Comm"), of("MPI_Request"), of("MPI_Win"));
         let messages = of("MPI_Message *");
+        assert!(wins.is_empty() || name.starts_with("MPI_T_"), "{name} is written nowhere");
         if comms.is_empty() && requests.is_empty() && messages.is_empty() {
             return;
         }

@@ -122,13 +122,17 @@ int main(int argc, char **argv) {
     struct objects made = {0};
     char *memory[MOST_THREADS], *all = aligned_alloc(4096, (3 * tile_bytes() * s.threads + 4095) / 4096 * 4096);
     for (int t = 0; t < s.threads; t++) memory[t] = all + 3 * tile_bytes() * t;
+    long pages = counted("uar_pages"), registers = counted("uuars");
     ends = make_endpoints(&s, &made, memory, 3 * tile_bytes());
+    pages = counted("uar_pages") - pages;
+    registers = counted("uuars") - registers;
     wait_for(1);
     places_of(&s, ends, meeting->client);
     connect_pairs(&s, ends, meeting->target);
     atomic_store(&meeting->step, 2);
     wait_for(3);
-    long doorbells = counted("doorbells"), locks = counted("qp_locks") + counted("uuar_locks") + counted("cq_locks");
+    long before[COUNTERS], after[COUNTERS];
+    int counts = counters(before);
     double began = now(), sum = 0;
     pthread_t threads[MOST_THREADS];
     for (int t = 0; t < s.threads; t++)
@@ -136,11 +140,15 @@ int main(int argc, char **argv) {
     for (int t = 0; t < s.threads; t++) pthread_join(threads[t], NULL);
     double took = now() - began;
     for (int t = 0; t < s.threads; t++) sum += transfer[t];
+    counters(after);
     double moves = (double)tiles * tiles * (2 * tiles + 1);
-    printf("%s threads=%d seconds=%.4f microseconds_a_transfer=%.2f", name, s.threads, took, sum / moves * 1e6);
-    if (doorbells >= 0)
-        printf(" doorbells=%.2f locks=%.2f", (double)(counted("doorbells") - doorbells) / moves,
-               (double)(counted("qp_locks") + counted("uuar_locks") + counted("cq_locks") - locks) / moves);
+    printf("%s threads=%d seconds=%.4f microseconds_a_transfer=%.2f rate=%.0f writes=%.6f", name, s.threads, took, sum / moves * 1e6, moves / took,
+           1.0 / (2 * tiles + 1));
+    printf(" contexts=%d qps=%d cqs=%d", made.contexts, made.qps, made.cqs);
+    if (counts) {
+        printf(" uar_pages=%ld uuars=%ld", pages, registers);
+        print_counters(before, after, moves);
+    }
     printf("\n");
     fflush(stdout);
     atomic_store(&meeting->step, 4);

@@ -45,6 +45,18 @@ long counted(const char *name) {
     return counter ? (long)counter(name) : -1;
 }
 
+static const char *const names[COUNTERS] = {"doorbells",     "blue_flames", "shared_doorbells", "shared_pages", "wqe_reads",
+                                            "payload_reads", "cqe_writes",  "qp_locks",         "uuar_locks",   "cq_locks"};
+
+int counters(long now[COUNTERS]) {
+    for (int i = 0; i < COUNTERS; i++) now[i] = counted(names[i]);
+    return now[0] >= 0;
+}
+
+void print_counters(const long before[COUNTERS], const long after[COUNTERS], double messages) {
+    for (int i = 0; i < COUNTERS; i++) printf(" %s=%.6f", names[i], (double)(after[i] - before[i]) / messages);
+}
+
 int category(struct setup *s, const char *name) {
     int n = 0, t = s->threads;
     while (categories[n] && strcmp(categories[n], name) != 0) n++;

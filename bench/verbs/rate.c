@@ -90,12 +90,19 @@ static void *send_all(void *argument) {
     return NULL;
 }
 
-static const char *const names[] = {"doorbells", "blue_flames", "shared_doorbells", "wqe_reads", "payload_reads", "cqe_writes",
-                                    "qp_locks",  "uuar_locks",  "cq_locks"};
-enum { COUNTERS = sizeof names / sizeof *names };
+/* Lines of memory that the threads' buffers lie on. */
+static int lines(void) {
+    int found = 0;
+    for (int t = 0; t < s.threads; t++) {
+        int seen = 0;
+        for (int u = 0; u < t; u++) seen |= (uintptr_t)ends[t].buffer / LINE == (uintptr_t)ends[u].buffer / LINE;
+        found += !seen;
+    }
+    return found;
+}
 
 static void send_and_report(int fd, const char *what) {
-    long before[COUNTERS], pages = counted("uar_pages"), registers = counted("uuars"), bytes = counted("bytes");
+    long before[COUNTERS], after[COUNTERS], pages = counted("uar_pages"), registers = counted("uuars"), bytes = counted("bytes");
     struct objects made = {0};
     struct place mine[MOST_THREADS];
     pthread_t threads[MOST_THREADS];
@@ -113,7 +120,7 @@ static void send_and_report(int fd, const char *what) {
     give(fd, mine, sizeof *mine * s.threads);
     connect_pairs(&s, ends, theirs);
     take(fd, &word, 1);
-    for (int i = 0; i < COUNTERS; i++) before[i] = counted(names[i]);
+    int counts = counters(before);
     pthread_barrier_init(&together, NULL, s.threads + 1);
     for (int t = 0; t < s.threads; t++)
         if (pthread_create(&threads[t], NULL, send_all, &ends[t])) fail("no thread");
@@ -123,11 +130,13 @@ static void send_and_report(int fd, const char *what) {
     double took = now() - began;
     for (int t = 0; t < s.threads; t++) pthread_join(threads[t], NULL);
     double all = (double)messages * s.threads;
+    counters(after);
     printf("%s threads=%d rate=%.0f contexts=%d pds=%d mrs=%d qps=%d cqs=%d tds=%d", what, s.threads, all / took, made.contexts, made.pds,
            made.mrs, made.qps, made.cqs, made.tds);
-    if (before[0] >= 0) {
+    printf(" lines=%d", lines());
+    if (counts) {
         printf(" uar_pages=%ld uuars=%ld kilobytes=%ld", pages, registers, bytes / 1024);
-        for (int i = 0; i < COUNTERS; i++) printf(" %s=%.6f", names[i], (double)(counted(names[i]) - before[i]) / all);
+        print_counters(before, after, all);
     }
     printf("\n");
     fflush(stdout);

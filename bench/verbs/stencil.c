@@ -39,7 +39,9 @@ static struct meeting {
     struct place places[MOST_RANKS][MOST_THREADS * 2];
     double seconds[MOST_RANKS], exchange[MOST_RANKS];
     struct objects made[MOST_RANKS];
-    long pages[MOST_RANKS];
+    long pages[MOST_RANKS], registers[MOST_RANKS];
+    /* Of rank 0: what its messages took. */
+    long before[COUNTERS], after[COUNTERS];
     double result[];
 } *meeting;
 
@@ -98,9 +100,10 @@ static void run_rank(void) {
     field[1] = field[0] + (size_t)rows * columns;
     for (int i = 0; i < rows * columns; i++) field[0][i] = start(rank * rows + i / columns, i % columns);
     for (int t = 0; t < s.threads; t++) memory[t] = base;
-    long pages = counted("uar_pages");
+    long pages = counted("uar_pages"), registers = counted("uuars");
     ends = make_endpoints(&s, made, memory, all);
     meeting->pages[rank] = counted("uar_pages") - pages;
+    meeting->registers[rank] = counted("uuars") - registers;
     places_of(&s, ends, meeting->places[rank]);
     pthread_barrier_wait(&meeting->ranks);
     /* The pair upwards talks with the downward one there. */
@@ -112,11 +115,13 @@ static void run_rank(void) {
     pthread_barrier_wait(&meeting->ranks);
     pthread_barrier_init(&together, NULL, s.threads);
     pthread_t threads[MOST_THREADS];
+    if (rank == 0) counters(meeting->before);
     double began = now();
     for (int t = 0; t < s.threads; t++)
         if (pthread_create(&threads[t], NULL, work, &ends[t])) fail("no thread");
     for (int t = 0; t < s.threads; t++) pthread_join(threads[t], NULL);
     meeting->seconds[rank] = now() - began;
+    if (rank == 0) counters(meeting->after);
     for (int t = 0; t < s.threads; t++) meeting->exchange[rank] += exchange[t] / s.threads;
     memcpy(meeting->result + (size_t)rank * rows * columns, field[iterations % 2], of_field);
     /* Data that others write here has come, but their requests may not be over. */
@@ -180,7 +185,13 @@ int main(int argc, char **argv) {
     struct objects *o = &meeting->made[0];
     printf("%s %d.%d seconds=%.4f exchange=%.4f contexts=%d pds=%d mrs=%d qps=%d cqs=%d tds=%d", name, ranks, s.threads, meeting->seconds[0],
            meeting->exchange[0], o->contexts, o->pds, o->mrs, o->qps, o->cqs, o->tds);
-    if (counted("uar_pages") >= 0) printf(" uar_pages=%ld", meeting->pages[0]);
+    /* Two messages to each neighbour in each iteration: a part of a row, and the number behind it. */
+    double messages = 4.0 * s.threads * iterations;
+    printf(" rate=%.0f", messages * ranks / meeting->exchange[0]);
+    if (meeting->before[0] >= 0) {
+        printf(" uar_pages=%ld uuars=%ld", meeting->pages[0], meeting->registers[0]);
+        print_counters(meeting->before, meeting->after, messages);
+    }
     printf("\n");
     return 0;
 }

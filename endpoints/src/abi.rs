@@ -20,6 +20,7 @@ pub type Message = usize;
 pub type Info = usize;
 pub type Errhandler = usize;
 pub type Op = usize;
+pub type Win = usize;
 
 pub const COMM_NULL: Comm = 0x100;
 pub const COMM_WORLD: Comm = 0x101;
@@ -27,6 +28,7 @@ pub const COMM_SELF: Comm = 0x102;
 pub const GROUP_NULL: Group = 0x108;
 pub const MESSAGE_NULL: Message = 0x128;
 pub const MESSAGE_NO_PROC: Message = 0x129;
+pub const WIN_NULL: Win = 0x110;
 pub const INFO_NULL: Info = 0x130;
 pub const ERRORS_ARE_FATAL: Errhandler = 0x141;
 pub const ERRORS_ABORT: Errhandler = 0x142;
@@ -43,6 +45,8 @@ pub const OP_NULL: Op = 0x20;
 pub const SUM: Op = 0x21;
 pub const MIN: Op = 0x22;
 pub const MAX: Op = 0x23;
+pub const REPLACE: Op = 0x3c;
+pub const NO_OP: Op = 0x3d;
 /// Predefined operations lie between OP_NULL and this.
 pub const OP_END: Op = 0x40;
 
@@ -85,10 +89,39 @@ pub const ERR_PENDING: c_int = 18;
 pub const ERR_IN_STATUS: c_int = 19;
 pub const ERR_KEYVAL: c_int = 36;
 pub const ERR_NO_MEM: c_int = 39;
+pub const ERR_ASSERT: c_int = 22;
+pub const ERR_DISP: c_int = 26;
+pub const ERR_LOCKTYPE: c_int = 37;
+pub const ERR_RMA_ATTACH: c_int = 46;
+pub const ERR_RMA_SHARED: c_int = 49;
+pub const ERR_RMA_SYNC: c_int = 50;
+pub const ERR_SIZE: c_int = 52;
 pub const ERR_UNSUPPORTED_OPERATION: c_int = 55;
+pub const ERR_WIN: c_int = 56;
+pub const ERR_RMA_FLAVOR: c_int = 57;
 /// Class of MPIX_Comm_create_endpoints: more endpoints than proxies (`mpi-ext.h`).
 pub const ERR_ENDPOINTS: c_int = 16001;
 
+pub const WIN_BASE: c_int = 601;
+pub const WIN_DISP_UNIT: c_int = 602;
+pub const WIN_SIZE: c_int = 603;
+pub const WIN_CREATE_FLAVOR: c_int = 604;
+pub const WIN_MODEL: c_int = 605;
+pub const FLAVOR_CREATE: c_int = 311;
+pub const FLAVOR_ALLOCATE: c_int = 312;
+pub const FLAVOR_DYNAMIC: c_int = 313;
+pub const FLAVOR_SHARED: c_int = 314;
+pub const WIN_UNIFIED: c_int = 321;
+pub const LOCK_EXCLUSIVE: c_int = 301;
+pub const LOCK_SHARED: c_int = 302;
+pub const MODE_NOCHECK: c_int = 1024;
+pub const MODE_NOPRECEDE: c_int = 2048;
+pub const MODE_NOPUT: c_int = 4096;
+pub const MODE_NOSTORE: c_int = 8192;
+pub const MODE_NOSUCCEED: c_int = 16384;
+
+pub const MAX_INFO_KEY: usize = 256;
+pub const MAX_INFO_VAL: usize = 1024;
 pub const MAX_ERROR_STRING: usize = 512;
 pub const MAX_OBJECT_NAME: usize = 128;
 

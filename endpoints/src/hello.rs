@@ -6,7 +6,11 @@
 
 use crate::abi::*;
 use crate::pmpi;
-use crate::protocol::segment::{MAGIC, PROXIES, VERSION};
+use crate::protocol::segment::{HEAP, Header, MAGIC, PROXIES, Segment, VERSION};
+use crate::protocol::sys;
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
 
 pub const CLIENT: u32 = 1;
 pub const PROXY: u32 = 2;
@@ -32,6 +36,30 @@ impl Hello {
     pub fn new(role: u32) -> Hello {
         let pid = std::process::id().cast_signed();
         Hello { magic: MAGIC, version: VERSION, role, pid, fd: -1, ..Hello::default() }
+    }
+}
+
+impl Hello {
+    /// Opens and maps the memory of the client that said this, where the client has it if that place is free here.
+    pub fn open(&self) -> Result<(File, Segment), String> {
+        let path = format!("/proc/{}/fd/{}", self.pid, self.fd);
+        let file = std::fs::OpenOptions::new().read(true).write(true).open(&path);
+        let file = file.map_err(|e| format!("cannot open the client's memory, {path}: {e}"))?;
+        let size = self.size as usize;
+        let mut bytes = [0u8; size_of::<Header>()];
+        let there = file.read_exact_at(&mut bytes, 0).is_ok();
+        // SAFETY: integers, which any bytes are.
+        let header: Header = unsafe { core::ptr::read_unaligned(bytes.as_ptr().cast()) };
+        if !there || file.metadata().map_or(0, |m| m.len()) < self.size || size < HEAP {
+            return Err(format!("{path} is not the memory of a client"));
+        }
+        if header.magic != MAGIC || header.version != VERSION || header.cookie != self.cookie {
+            return Err(format!("{path} is not the memory of the client that said hello"));
+        }
+        let base = sys::map_at(header.base as *mut u8, size, file.as_raw_fd(), 0)
+            .or_else(|_| sys::map(file.as_raw_fd(), size));
+        let base = base.map_err(|e| format!("cannot map {size} bytes of {path}: {e}"))?;
+        Ok((file, Segment { base, size }))
     }
 }
 

@@ -4,7 +4,7 @@
 //! a communicator of endpoints become commands for proxy processes (`oxmpi-ep-server`), ranks of the same job that are
 //! no part of the application's world. `docs/endpoints-by-proxies.md` is the user's page.
 //!
-//! Map: `abi` (types, constants) · `pmpi` (the library's functions) · `hello` (who is who) · `protocol` · `report` (lines on standard error) ·
+//! Map: `abi` (types, constants) · `pmpi` (the library's functions) · `hello` (who is who) · `hints` (info objects as bytes) · `protocol` · `report` (lines on standard error) ·
 //! `client` (everything the program calls).
 
 #![cfg_attr(test, allow(dead_code, reason = "the exported functions are entry points of the library only"))]
@@ -20,6 +20,8 @@ mod abi;
 mod client;
 #[cfg(not(loom))]
 mod hello;
+#[cfg(not(loom))]
+mod hints;
 #[cfg(not(loom))]
 mod pmpi;
 // The models need this alone.

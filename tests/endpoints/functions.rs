@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Programs that know nothing of endpoints, with MPI_COMM_WORLD made of them: name and ranks.
-pub const UNMODIFIED: [(&str, usize, &[&str]); 11] = [
+pub const UNMODIFIED: [(&str, usize, &[&str]); 18] = [
     ("requests", 4, &[]),
     ("wildcards", 4, &[]),
     ("datatypes", 4, &[]),
@@ -20,10 +20,17 @@ pub const UNMODIFIED: [(&str, usize, &[&str]); 11] = [
     ("intercomm", 4, &[]),
     ("cancel", 4, &[]),
     ("communicators", 4, &["200", "unhinted"]),
+    ("windows", 4, &[]),
+    ("rma", 4, &[]),
+    ("rma_passive", 4, &[]),
+    ("rma_one_element", 4, &["2"]),
+    ("rma_attached", 4, &[]),
+    ("rma_random", 4, &["3", "2"]),
+    ("rma_threads", 4, &[]),
 ];
 
 /// Programs of endpoints, which other tests of this binary run.
-pub const LINKED: [&str; 4] = ["endpoints", "creations", "refused", "uneven"];
+pub const LINKED: [&str; 5] = ["endpoints", "creations", "endpoint_windows", "refused", "uneven"];
 
 /// Left out over MPICH 5.0.2: it crashes in the one, and its nonblocking collectives on an inter-communicator that was split with other
 /// keys go wrong in the other, both without endpoints, too.
@@ -58,15 +65,13 @@ fn every_function_has_a_test() {
     assert!(left.is_empty(), "no program on endpoints calls {left:?}");
 }
 
-/// Windows, files, partitioned messages, attached buffers and processes: refused by name, and nothing is harmed.
+/// Files, partitioned messages, attached buffers and processes: refused by name, and nothing is harmed.
 #[test]
 fn what_is_not_built_is_refused_by_name() {
     for peer in peers("refused functions") {
         let ended = peer.linked("refused", 2, 2, &[]).run().passed();
         assert_eq!(ended.out.matches("ok").count(), 2, "{}: {}", ended.shown, ended.out);
         for name in [
-            "MPI_Win_create",
-            "MPI_Win_allocate_shared",
             "MPI_File_open",
             "MPI_Comm_spawn",
             "MPI_Psend_init",
@@ -76,6 +81,19 @@ fn what_is_not_built_is_refused_by_name() {
         ] {
             let line = format!("oxmpi-ep: {name} is not built for ");
             assert!(ended.err.contains(&line), "{line}: {}", ended.err);
+        }
+    }
+}
+
+/// Windows of one endpoint and of several of each process; memory that cannot be exposed is refused by name.
+#[test]
+fn windows_of_several_endpoints() {
+    for (ranks, endpoints) in [(2, 1), (2, 2), (1, 4)] {
+        for peer in peers("windows of endpoints") {
+            let ended = peer.linked("endpoint_windows", ranks, endpoints, &[]).run().passed();
+            assert_eq!(ended.out.matches("ok").count(), ranks, "{}: {}", ended.shown, ended.out);
+            let line = "oxmpi-ep: MPI_Win_create is not built for this memory: it is a mapping that the program shares";
+            assert!(ended.err.contains(line), "{}: {}", ended.shown, ended.err);
         }
     }
 }

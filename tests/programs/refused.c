@@ -16,19 +16,6 @@ enum { MOST = 8 };
 
 static int asked;
 
-static void windows(MPI_Comm ep) {
-    MPI_Win win;
-    int memory[4];
-    void *base;
-    REFUSED(Win_create, memory, 16, 4, MPI_INFO_NULL, ep, &win);
-    REFUSED(Win_create_c, memory, 16, 4, MPI_INFO_NULL, ep, &win);
-    REFUSED(Win_allocate, 16, 4, MPI_INFO_NULL, ep, &base, &win);
-    REFUSED(Win_allocate_c, 16, 4, MPI_INFO_NULL, ep, &base, &win);
-    REFUSED(Win_allocate_shared, 16, 4, MPI_INFO_NULL, ep, &base, &win);
-    REFUSED(Win_allocate_shared_c, 16, 4, MPI_INFO_NULL, ep, &base, &win);
-    REFUSED(Win_create_dynamic, MPI_INFO_NULL, ep, &win);
-}
-
 static void files_and_processes(MPI_Comm ep) {
     MPI_File file;
     MPI_Comm other;
@@ -84,12 +71,11 @@ int main(int argc, char **argv) {
     CHECK(PMPIX_Comm_create_endpoints(MPI_COMM_WORLD, count, MPI_INFO_NULL, ep) == MPI_SUCCESS, "endpoints");
     for (int i = 0; i < count; i++) {
         MPI_Comm_set_errhandler(ep[i], MPI_ERRORS_RETURN);
-        windows(ep[i]);
         files_and_processes(ep[i]);
         partitions(ep[i]);
         attached_buffers(ep[i]);
     }
-    CHECK(asked == 28 * count, "%d functions were asked for", asked);
+    CHECK(asked == 21 * count, "%d functions were asked for", asked);
     MPI_Request requests[MOST];
     int ranks[MOST], sums[MOST];
     for (int i = 0; i < count; i++) {

@@ -14,6 +14,8 @@ pub struct Sizes {
     pub origins: Vec<u64>,
     /// Messages in a window.
     pub window: u64,
+    /// Cells along an edge of a patch.
+    pub patch: u64,
     /// Data is checked as it arrives, and everything is as small as it can be.
     pub quick: bool,
     /// Of a list of values a quick run has the first and the last, not the first two.
@@ -32,6 +34,7 @@ impl Sizes {
             entities: vec![1, 2, 4, 8, 12, 16, 20],
             origins,
             window: 128,
+            patch: 16,
             quick: false,
             ends: false,
             opened: BTreeMap::new(),
@@ -40,7 +43,7 @@ impl Sizes {
     }
 
     pub fn quick() -> Sizes {
-        Sizes { entities: vec![2], origins: vec![1, 2], window: 8, quick: true, ..Sizes::whole() }
+        Sizes { entities: vec![2], origins: vec![1, 2], window: 8, patch: 3, quick: true, ..Sizes::whole() }
     }
 
     /// As quick, with enough places for the shape of a curve.

@@ -60,6 +60,9 @@ struct Arguments {
     /// Messages in a window
     #[arg(long)]
     window: Option<u64>,
+    /// Cells along an edge of a patch, from 2 (the paper on one-sided communication has 48)
+    #[arg(long, value_parser = clap::value_parser!(u64).range(2..=256))]
+    patch: Option<u64>,
     /// Seconds that one job may take
     #[arg(long, default_value_t = 60)]
     timeout: u64,
@@ -137,6 +140,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         sizes.origins.clone_from(entities);
     }
     sizes.window = arguments.window.unwrap_or(sizes.window);
+    sizes.patch = arguments.patch.unwrap_or(sizes.patch);
     for given in &arguments.opens {
         let (name, path) =
             given.split_once('=').ok_or_else(|| format!("{given} is not TRANSPORT=LIBRARY"))?;

@@ -120,6 +120,16 @@ fn features_save_what_they_should() {
     assert_eq!((shared["qps"], shared["contexts"], shared["qp_locks"]), (1.0, 1.0, 1.0));
 }
 
+/// Buffers that are not aligned share lines of memory, which the device then reads for all of them.
+#[test]
+fn buffers_share_lines() {
+    let Some(benches) = Benches::new("lines") else { return };
+    for (option, lines) in [(&[][..], 4.0), (&["-u"][..], 1.0), (&["-S", "buffer=2"][..], 2.0)] {
+        let got = benches.run("rate", &[&["-t", "4", "-n", "64", "-w", "inline"][..], option].concat());
+        assert_eq!((got["lines"], got["payload_reads"]), (lines, 1.0), "{option:?}");
+    }
+}
+
 /// The product and the field are right in every category; they say so themselves.
 #[test]
 fn arrays_and_stencils_are_right() {

@@ -1,4 +1,4 @@
-//! Attributes of communicators of endpoints: kept here, with the functions of their keys.
+//! Attributes of communicators and windows of endpoints: kept here, with the functions of their keys.
 //!
 //! A key lives until the program has freed it and no communicator has a value of it (MPI 5.0 §7.7.2). The library is told to free it only
 //! then, so that it gives the number to no other key meanwhile.
@@ -9,6 +9,7 @@ use crate::abi::*;
 use crate::pmpi;
 use std::collections::HashMap;
 use std::sync::Mutex;
+use std::sync::atomic::Ordering;
 
 /// Functions of a key as the program gave them.
 #[derive(Clone, Copy)]
@@ -29,50 +30,109 @@ const NULL_COPY: usize = 0;
 const DUP_COPY: usize = 1;
 const PREDEFINED: core::ops::RangeInclusive<c_int> = TAG_UB..=507;
 
-static KEYS: Mutex<Option<HashMap<c_int, Key>>> = Mutex::new(None);
-
-fn key(keyval: c_int) -> Option<Key> {
-    lock(&KEYS).as_ref().and_then(|k| k.get(&keyval).copied())
+/// Keys of one kind of object.
+pub struct Keys {
+    known: Mutex<Option<HashMap<c_int, Key>>>,
+    /// The library's function that frees one.
+    free: unsafe fn(*mut c_int) -> c_int,
 }
 
-/// Changes a key; the library frees one that nobody needs any more.
-fn change(keyval: c_int, change: impl FnOnce(&mut Key)) {
-    let mut keys = lock(&KEYS);
-    let Some(keys) = keys.as_mut() else { return };
-    let Some(key) = keys.get_mut(&keyval) else { return };
-    change(key);
-    if key.freed && key.uses == 0 {
-        keys.remove(&keyval);
-        let mut number = keyval;
-        // SAFETY: a key that the library made. It calls nothing of the program's here.
-        unsafe { pmpi::MPI_Comm_free_keyval(&raw mut number) };
+static KEYS: Keys = Keys { known: Mutex::new(None), free: pmpi::MPI_Comm_free_keyval };
+/// Keys of windows; their values are those of the windows' communicators.
+pub static WINDOW_KEYS: Keys = Keys { known: Mutex::new(None), free: pmpi::MPI_Win_free_keyval };
+
+impl Keys {
+    fn key(&self, keyval: c_int) -> Option<Key> {
+        lock(&self.known).as_ref().and_then(|k| k.get(&keyval).copied())
+    }
+
+    /// Changes a key; the library frees one that nobody needs any more.
+    fn change(&self, keyval: c_int, change: impl FnOnce(&mut Key)) {
+        let mut keys = lock(&self.known);
+        let Some(keys) = keys.as_mut() else { return };
+        let Some(key) = keys.get_mut(&keyval) else { return };
+        change(key);
+        if key.freed && key.uses == 0 {
+            keys.remove(&keyval);
+            let mut number = keyval;
+            // SAFETY: a key that the library made. It calls nothing of the program's here.
+            unsafe { (self.free)(&raw mut number) };
+        }
+    }
+
+    /// Remembers a key that the library has made.
+    fn remember(&self, keyval: c_int, copy: usize, delete: usize, extra: usize) {
+        let key = Key { copy, delete, extra, uses: 0, freed: false };
+        lock(&self.known).get_or_insert_default().insert(keyval, key);
+    }
+
+    /// Sets a value; the old one is deleted. MPI_ERR_KEYVAL: nobody made the key.
+    pub fn put(&self, ep: &EpComm, keyval: c_int, value: usize) -> Result<(), c_int> {
+        if self.key(keyval).is_none() {
+            return Err(ERR_KEYVAL);
+        }
+        // In use before the old value goes, which may be the last.
+        self.change(keyval, |key| key.uses += 1);
+        if let Err(class) = self.delete(ep, keyval) {
+            self.change(keyval, |key| key.uses -= 1);
+            return Err(class);
+        }
+        lock(&ep.attributes).insert(keyval, value);
+        Ok(())
+    }
+
+    /// Calls the delete function and removes the value, if there is one. No lock is held in the call.
+    pub fn delete(&self, ep: &EpComm, keyval: c_int) -> Result<(), c_int> {
+        let Some(value) = lock(&ep.attributes).get(&keyval).copied() else { return Ok(()) };
+        if let Some(key) = self.key(keyval)
+            && key.delete != 0
+        {
+            // SAFETY: the program gave this function for this purpose.
+            let error = unsafe {
+                let delete: Delete = core::mem::transmute(key.delete);
+                delete(ep.shown.load(Ordering::Relaxed), keyval, value, key.extra)
+            };
+            if error != SUCCESS {
+                return Err(ERR_OTHER);
+            }
+        }
+        if lock(&ep.attributes).remove(&keyval).is_some() {
+            self.change(keyval, |key| key.uses -= 1);
+        }
+        Ok(())
+    }
+
+    /// Before the object is freed.
+    pub fn delete_all(&self, ep: &EpComm) -> Result<(), c_int> {
+        let keys: Vec<c_int> = lock(&ep.attributes).keys().rev().copied().collect();
+        keys.into_iter().try_for_each(|keyval| self.delete(ep, keyval))
     }
 }
 
-macro_rules! free { ($($name:ident),+) => {$(
+macro_rules! free { ($keys:ident: $($name:ident),+) => {$(
     mpi! {
         fn $name(keyval: *mut c_int) {
-            if key(*keyval).is_none_or(|key| key.freed) {
+            if $keys.key(*keyval).is_none_or(|key| key.freed) {
                 return pmpi::$name(keyval);
             }
-            change(*keyval, |key| key.freed = true);
+            $keys.change(*keyval, |key| key.freed = true);
             *keyval = KEYVAL_INVALID;
             SUCCESS
         }
     }
 )+} }
 
-// fn [MPI_Comm_free_keyval, MPI_Keyval_free]
-free!(MPI_Comm_free_keyval, MPI_Keyval_free);
+// fn [MPI_Comm_free_keyval, MPI_Keyval_free, MPI_Win_free_keyval]
+free!(KEYS: MPI_Comm_free_keyval, MPI_Keyval_free);
+free!(WINDOW_KEYS: MPI_Win_free_keyval);
 
 macro_rules! create {
-    ($($name:ident),+) => {$(
+    ($keys:ident: $($name:ident),+) => {$(
         mpi! {
             fn $name(copy: usize, delete: usize, keyval: *mut c_int, extra: *mut c_void) {
                 let error = pmpi::$name(copy, delete, keyval, extra);
                 if error == SUCCESS {
-                    let key = Key { copy, delete, extra: extra as usize, uses: 0, freed: false };
-                    lock(&KEYS).get_or_insert_default().insert(*keyval, key);
+                    $keys.remember(*keyval, copy, delete, extra as usize);
                 }
                 error
             }
@@ -80,55 +140,20 @@ macro_rules! create {
     )+};
 }
 
-// fn [MPI_Comm_create_keyval, MPI_Keyval_create]
-create!(MPI_Comm_create_keyval, MPI_Keyval_create);
-
-fn put(ep: &'static EpComm, keyval: c_int, value: usize) -> Result<(), c_int> {
-    if key(keyval).is_none() {
-        return Err(ERR_KEYVAL);
-    }
-    // In use before the old value goes, which may be the last.
-    change(keyval, |key| key.uses += 1);
-    if let Err(class) = delete(ep, keyval) {
-        change(keyval, |key| key.uses -= 1);
-        return Err(class);
-    }
-    lock(&ep.attributes).insert(keyval, value);
-    Ok(())
-}
-
-/// Calls the delete function and removes the value, if there is one. No lock is held in the call.
-fn delete(ep: &'static EpComm, keyval: c_int) -> Result<(), c_int> {
-    let Some(value) = lock(&ep.attributes).get(&keyval).copied() else { return Ok(()) };
-    if let Some(key) = key(keyval)
-        && key.delete != 0
-    {
-        // SAFETY: the program gave this function for this purpose.
-        let error = unsafe {
-            let delete: Delete = core::mem::transmute(key.delete);
-            delete(ep.handle, keyval, value, key.extra)
-        };
-        if error != SUCCESS {
-            return Err(ERR_OTHER);
-        }
-    }
-    if lock(&ep.attributes).remove(&keyval).is_some() {
-        change(keyval, |key| key.uses -= 1);
-    }
-    Ok(())
-}
+// fn [MPI_Comm_create_keyval, MPI_Keyval_create, MPI_Win_create_keyval]
+create!(KEYS: MPI_Comm_create_keyval, MPI_Keyval_create);
+create!(WINDOW_KEYS: MPI_Win_create_keyval);
 
 /// Before a communicator is freed.
-pub fn delete_all(ep: &'static EpComm) -> Result<(), c_int> {
-    let keys: Vec<c_int> = lock(&ep.attributes).keys().rev().copied().collect();
-    keys.into_iter().try_for_each(|keyval| delete(ep, keyval))
+pub fn delete_all(ep: &EpComm) -> Result<(), c_int> {
+    KEYS.delete_all(ep)
 }
 
 /// To a duplicate.
 pub fn copy(from: &'static EpComm, to: &'static EpComm) -> Result<(), c_int> {
     let all: Vec<(c_int, usize)> = lock(&from.attributes).iter().map(|(k, v)| (*k, *v)).collect();
     for (keyval, value) in all {
-        let Some(key) = key(keyval) else { continue };
+        let Some(key) = KEYS.key(keyval) else { continue };
         let (mut new, mut flag) = (value, 1);
         match key.copy {
             NULL_COPY => continue,
@@ -142,7 +167,7 @@ pub fn copy(from: &'static EpComm, to: &'static EpComm) -> Result<(), c_int> {
             },
         }
         if flag != 0 {
-            change(keyval, |key| key.uses += 1);
+            KEYS.change(keyval, |key| key.uses += 1);
             lock(&to.attributes).insert(keyval, new);
         }
     }
@@ -187,17 +212,17 @@ macro_rules! getters { ($($name:ident),+) => {$(
 getters!(MPI_Comm_get_attr, MPI_Attr_get);
 
 on_endpoints! {
-    fn [MPI_Comm_set_attr] (comm: Comm, keyval: c_int, value: *mut c_void) on comm, ep { put(ep, keyval, value as usize) }
+    fn [MPI_Comm_set_attr] (comm: Comm, keyval: c_int, value: *mut c_void) on comm, ep { KEYS.put(ep, keyval, value as usize) }
 }
 
 on_endpoints! {
-    fn [MPI_Attr_put] (comm: Comm, keyval: c_int, value: *mut c_void) on comm, ep { put(ep, keyval, value as usize) }
+    fn [MPI_Attr_put] (comm: Comm, keyval: c_int, value: *mut c_void) on comm, ep { KEYS.put(ep, keyval, value as usize) }
 }
 
 on_endpoints! {
-    fn [MPI_Comm_delete_attr] (comm: Comm, keyval: c_int) on comm, ep { delete(ep, keyval) }
+    fn [MPI_Comm_delete_attr] (comm: Comm, keyval: c_int) on comm, ep { KEYS.delete(ep, keyval) }
 }
 
 on_endpoints! {
-    fn [MPI_Attr_delete] (comm: Comm, keyval: c_int) on comm, ep { delete(ep, keyval) }
+    fn [MPI_Attr_delete] (comm: Comm, keyval: c_int) on comm, ep { KEYS.delete(ep, keyval) }
 }

@@ -9,6 +9,7 @@ use super::error;
 use super::message::{complete, start};
 use super::persistent::make;
 use super::request::{self, FollowUpWork, Kind, Slot};
+use super::state::Words;
 use crate::abi::*;
 use crate::pmpi;
 use crate::protocol::record::{access, op};
@@ -92,10 +93,14 @@ pub unsafe fn persistent(
     comm: &EpComm,
     name: &'static str,
     plan: Plan,
+    info: Info,
     request: *mut Request,
 ) -> Result<(), c_int> {
+    let hints = Words::of_hints(info)?;
+    let slot = prepare(comm, name, plan, Kind::Persistent)?;
+    slot.attach_hints(hints);
     // SAFETY: the caller's promise.
-    unsafe { make(prepare(comm, name, plan, Kind::Persistent)?, request) }
+    unsafe { make(slot, request) }
 }
 
 /// Defines the forms of a collective, each in two widths; the body makes the plan.
@@ -115,10 +120,8 @@ macro_rules! collective {
         }
         on_endpoints! {
             fn [$p [c_int, c_int], $pc [i64, isize]] ($($a: $t,)* comm: Comm, info: Info, request: *mut Request) on comm, $ep {
-                // Hints are nothing to the proxies.
-                let _ = info;
                 let plan = $body;
-                super::collective::persistent($ep, NAME, plan, request)
+                super::collective::persistent($ep, NAME, plan, info, request)
             }
         }
     };
@@ -159,8 +162,7 @@ on_endpoints! {
 
 on_endpoints! {
     fn [MPI_Barrier_init] (comm: Comm, info: Info, request: *mut Request) on comm, ep {
-        let _ = info;
-        persistent(ep, NAME, Plan::new(op::BARRIER, NOTHING, NOTHING), request)
+        persistent(ep, NAME, Plan::new(op::BARRIER, NOTHING, NOTHING), info, request)
     }
 }
 

@@ -43,6 +43,8 @@ pub struct EpComm {
     /// World ranks of the proxies of the local and the remote group.
     members: [OnceLock<Vec<c_int>>; 2],
     pub errhandler: AtomicUsize,
+    /// The handle that the program's functions get: its own, or that of the window whose communicator it is.
+    pub shown: AtomicUsize,
     pub name: Mutex<Vec<u8>>,
     pub attributes: Mutex<Attributes>,
 }
@@ -129,6 +131,7 @@ pub fn from_facts(
         topology: OnceLock::new(),
         members: [OnceLock::new(), OnceLock::new()],
         errhandler: AtomicUsize::new(errhandler),
+        shown: AtomicUsize::new(handle),
         name: Mutex::new(Vec::new()),
         attributes: Mutex::new(Attributes::default()),
     });
@@ -225,6 +228,7 @@ pub fn blank(record: &mut Record, code: u32) {
     record.first.mode = 0;
     record.second.mode = 0;
     record.lists = 0;
+    record.hints = 0;
     record.args = [0; 8];
 }
 

@@ -6,8 +6,10 @@ use super::request::{self, FollowUpWork, Kind};
 use super::state::Words;
 use super::{error, group, lock, message};
 use crate::abi::*;
+use crate::hints;
 use crate::pmpi;
 use crate::protocol::record::{Record, op};
+use core::ffi::CStr;
 use std::sync::atomic::Ordering;
 
 on_endpoints! {
@@ -60,37 +62,43 @@ pub fn derive(
 fn duplicate(
     ep: &'static EpComm,
     name: &'static str,
+    info: Info,
     newcomm: *mut Comm,
 ) -> Result<&'static mut request::Slot, c_int> {
     let slot = request::new(ep, name, op::COMM_DUP, Kind::Transfer)?;
+    match Words::of_hints(info) {
+        Ok(hints) => slot.attach_hints(hints),
+        Err(class) => {
+            slot.free();
+            return Err(class);
+        }
+    }
     slot.follow_up = FollowUpWork::Comm(newcomm, ep);
     Ok(slot)
 }
 
 on_endpoints! {
     fn [MPI_Comm_dup] (comm: Comm, newcomm: *mut Comm) on comm, ep {
-        message::complete(duplicate(ep, NAME, newcomm)?, core::ptr::null_mut())
+        message::complete(duplicate(ep, NAME, INFO_NULL, newcomm)?, core::ptr::null_mut())
     }
 }
 
 on_endpoints! {
     fn [MPI_Comm_dup_with_info] (comm: Comm, info: Info, newcomm: *mut Comm) on comm, ep {
-        let _ = info;
-        message::complete(duplicate(ep, NAME, newcomm)?, core::ptr::null_mut())
+        message::complete(duplicate(ep, NAME, info, newcomm)?, core::ptr::null_mut())
     }
 }
 
 on_endpoints! {
     fn [MPI_Comm_idup] (comm: Comm, newcomm: *mut Comm, request: *mut Request) on comm, ep {
-        message::start(duplicate(ep, NAME, newcomm)?, request);
+        message::start(duplicate(ep, NAME, INFO_NULL, newcomm)?, request);
         Ok(())
     }
 }
 
 on_endpoints! {
     fn [MPI_Comm_idup_with_info] (comm: Comm, info: Info, newcomm: *mut Comm, request: *mut Request) on comm, ep {
-        let _ = info;
-        message::start(duplicate(ep, NAME, newcomm)?, request);
+        message::start(duplicate(ep, NAME, info, newcomm)?, request);
         Ok(())
     }
 }
@@ -107,8 +115,11 @@ on_endpoints! {
 
 on_endpoints! {
     fn [MPI_Comm_split_type] (comm: Comm, split_type: c_int, key: c_int, info: Info, newcomm: *mut Comm) on comm, ep {
-        let _ = info;
-        let fill = |r: &mut Record| r.args[..2].copy_from_slice(&[split_type.into(), key.into()]);
+        let hints = Words::of_hints(info)?;
+        let fill = |r: &mut Record| {
+            r.args[..2].copy_from_slice(&[split_type.into(), key.into()]);
+            r.hints = hints.as_ref().map_or(0, Words::address);
+        };
         *newcomm = derive(ep, op::COMM_SPLIT_TYPE, &[], fill)?;
         Ok(())
     }
@@ -285,21 +296,44 @@ on_endpoints! {
     }
 }
 
-// Hints are nothing to the proxies: none is used.
 on_endpoints! {
     fn [MPI_Comm_set_info] (comm: Comm, info: Info) on comm, ep {
-        let _ = (info, ep.rank);
-        Ok(())
+        let hints = Words::of_hints(info)?;
+        ep.command(op::COMM_SET_INFO, |r| r.hints = hints.as_ref().map_or(0, Words::address), |_| Ok(()))
     }
 }
 
 on_endpoints! {
     fn [MPI_Comm_get_info] (comm: Comm, info_used: *mut Info) on comm, ep {
-        let _ = ep.rank;
-        match pmpi::MPI_Info_create(info_used) {
-            SUCCESS => Ok(()),
-            _ => Err(ERR_OTHER),
-        }
+        *info_used = hints_in_use(ep, op::COMM_GET_INFO, |_| (), &[])?;
+        Ok(())
+    }
+}
+
+/// Bytes of hints that a proxy can tell of.
+const HINTS: usize = 1 << 16;
+
+/// A new info object with the hints that a proxy answers, and `more` in place of its own.
+pub fn hints_in_use(
+    ep: &EpComm,
+    code: u32,
+    fill: impl FnOnce(&mut Record),
+    more: &[(&CStr, &CStr)],
+) -> Result<Info, c_int> {
+    let room = Words::new(&[0; HINTS / 8])?;
+    let fill = |r: &mut Record| {
+        r.lists = room.address();
+        r.args[0] = HINTS as i64;
+        fill(r);
+    };
+    let bytes = ep.command(code, fill, |r| Ok(r.out[0] as usize))?;
+    let bytes = room.bytes(bytes.min(HINTS));
+    let mut pairs = hints::pairs(&bytes);
+    pairs.retain(|(key, _)| more.iter().all(|(k, _)| k != key));
+    pairs.extend(more);
+    match hints::info_of(&pairs) {
+        INFO_NULL => Err(ERR_OTHER),
+        info => Ok(info),
     }
 }
 

@@ -148,7 +148,13 @@ impl Parent {
     }
 }
 
-fn create(client: &'static Client, parent: &Parent, count: c_int, out: *mut Comm) -> Result<(), c_int> {
+fn create(
+    client: &'static Client,
+    parent: &Parent,
+    count: c_int,
+    info: Info,
+    out: *mut Comm,
+) -> Result<(), c_int> {
     let number = client.creations.fetch_add(1, Ordering::Relaxed) as c_int;
     let mine = EndpointRequest { count, process: client.rank as c_int, number };
     let (asked, rank) = parent.gather(mine)?;
@@ -160,6 +166,7 @@ fn create(client: &'static Client, parent: &Parent, count: c_int, out: *mut Comm
     let processes = client.job.clients.len() as i64;
     let tag = i64::from(asked[0].number) * processes + i64::from(asked[0].process);
     let words = Words::new(&deal.members)?;
+    let hints = Words::of_hints(info)?;
     let errhandler = parent.errhandler();
     let mine = &client.proxies[deal.first..deal.first + count as usize];
     let mut issued = Vec::new();
@@ -170,6 +177,7 @@ fn create(client: &'static Client, parent: &Parent, count: c_int, out: *mut Comm
         unsafe {
             blank(&mut *record, op::ENDPOINTS);
             (*record).lists = words.address();
+            (*record).hints = hints.as_ref().map_or(0, Words::address);
             (*record).args[0] = deal.members.len() as i64;
             (*record).args[1] = tag;
             (*record).tag = (tag % (client.tag_limit + 1)) as c_int;
@@ -211,13 +219,12 @@ pub unsafe extern "C" fn MPIX_Comm_create_endpoints(
     info: Info,
     handles: *mut Comm,
 ) -> c_int {
-    let _ = info;
     let Some(client) = client() else {
         report!("{NAME} before MPI_Init");
         return ERR_OTHER;
     };
     let parent = Parent::of(parent);
-    match create(client, &parent, count, handles) {
+    match create(client, &parent, count, info, handles) {
         Ok(()) => SUCCESS,
         Err(class) => parent.raise(class),
     }

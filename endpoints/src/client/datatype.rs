@@ -80,6 +80,19 @@ fn in_order(dtype: Datatype) -> bool {
     fine
 }
 
+/// The predefined datatype of all elements; none where there are several.
+pub fn element(dtype: Datatype) -> Option<Datatype> {
+    if is_predefined(dtype) {
+        return Some(dtype);
+    }
+    let contents = Contents::of(dtype)?;
+    let elements: Option<Vec<Datatype>> = contents.types.iter().map(|old| element(*old)).collect();
+    contents.release();
+    let elements = elements?;
+    let first = *elements.first()?;
+    elements.iter().all(|e| *e == first).then_some(first)
+}
+
 /// How a datatype was made.
 struct Contents {
     combiner: c_int,

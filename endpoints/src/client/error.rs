@@ -13,12 +13,26 @@ static FUNCTIONS: Mutex<Option<HashMap<Errhandler, usize>>> = Mutex::new(None);
 
 mpi! {
     fn MPI_Comm_create_errhandler(function: usize, errhandler: *mut Errhandler) {
-        let error = pmpi::MPI_Comm_create_errhandler(function, errhandler);
-        if error == SUCCESS {
-            lock(&FUNCTIONS).get_or_insert_default().insert(*errhandler, function);
-        }
-        error
+        known(pmpi::MPI_Comm_create_errhandler(function, errhandler), function, errhandler)
     }
+}
+
+mpi! {
+    fn MPI_Win_create_errhandler(function: usize, errhandler: *mut Errhandler) {
+        known(pmpi::MPI_Win_create_errhandler(function, errhandler), function, errhandler)
+    }
+}
+
+/// Remembers the function of a handler that the library has made.
+///
+/// # Safety
+/// `errhandler` is the program's place, filled in unless `error` says otherwise.
+unsafe fn known(error: c_int, function: usize, errhandler: *mut Errhandler) -> c_int {
+    if error == SUCCESS {
+        // SAFETY: the caller's promise.
+        lock(&FUNCTIONS).get_or_insert_default().insert(unsafe { *errhandler }, function);
+    }
+    error
 }
 
 /// Is it a handler of the program's for communicators?
@@ -30,7 +44,9 @@ pub fn is_known(errhandler: Errhandler) -> bool {
 pub fn answer(comm: &EpComm, name: &str, result: Result<(), c_int>) -> c_int {
     match result {
         Ok(()) => SUCCESS,
-        Err(class) => raise(comm.errhandler.load(Ordering::Relaxed), comm.handle, name, class),
+        Err(class) => {
+            raise(comm.errhandler.load(Ordering::Relaxed), comm.shown.load(Ordering::Relaxed), name, class)
+        }
     }
 }
 
@@ -39,7 +55,7 @@ pub fn raise(errhandler: Errhandler, comm: Comm, name: &str, class: c_int) -> c_
     match errhandler {
         ERRORS_RETURN => class,
         ERRORS_ARE_FATAL | ERRORS_ABORT => {
-            report!("{name} on a communicator of endpoints: {}", text(class));
+            report!("{name} on endpoints: {}", text(class));
             // SAFETY: MPI is initialised where communicators are.
             unsafe { pmpi::MPI_Abort(COMM_WORLD, class) }
         }

@@ -55,7 +55,8 @@ pub fn world_ranks(group: Group) -> Result<Vec<i64>, c_int> {
     }
 }
 
-fn group_of(ep: &EpComm, which: usize) -> Result<Group, c_int> {
+/// The group of a communicator of endpoints, the remote one with `which` 1.
+pub fn group_of(ep: &EpComm, which: usize) -> Result<Group, c_int> {
     let group = of_world(ep.members(which)?)?;
     remember(group, ep.proxy.world_rank as c_int);
     Ok(group)

@@ -13,7 +13,7 @@ use crate::protocol::settings::settings;
 use crate::protocol::sys;
 use dlmalloc::{Allocator, Dlmalloc};
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 /// Bytes that dlmalloc takes from the heap at once.
 const PIECE: usize = 1 << 20;
@@ -61,6 +61,11 @@ unsafe impl Allocator for Area {
     }
 }
 
+/// Addresses above where the system puts programs and below where it puts libraries, stacks and mappings.
+const PLACES: usize = 0x5700_0000_0000;
+const PLACE: usize = 8 << 30;
+const PLACES_COUNT: usize = 256;
+
 pub struct Heap {
     pub segment: Segment,
     pub fd: i32,
@@ -83,17 +88,20 @@ fn make() -> Result<Heap, String> {
     let size = HEAP + settings.heap;
     let fd =
         sys::memory(c"oxmpi-ep", size).map_err(|e| format!("cannot make a segment of {size} bytes: {e}"))?;
-    let base = sys::map(fd, size).map_err(|e| format!("cannot map a segment of {size} bytes: {e}"))?;
-    let segment = Segment { base, size };
     let mut cookie = 0u64;
-    // SAFETY: the header lies in the fresh mapping; the kernel fills a local; the handler is a function of this library,
-    // which is never unloaded.
+    // SAFETY: the kernel fills a local.
+    unsafe { libc::getrandom((&raw mut cookie).cast(), 8, 0) };
+    // A place where the proxies have nothing: then addresses are the same there, which attached memory needs.
+    let place = PLACES + (cookie as usize % PLACES_COUNT) * PLACE;
+    let base = sys::map_at(place as *mut u8, size, fd, 0).or_else(|_| sys::map(fd, size));
+    let base = base.map_err(|e| format!("cannot map a segment of {size} bytes: {e}"))?;
+    let segment = Segment { base, size };
+    // SAFETY: the header lies in the fresh mapping; the handlers are functions of this library, which is never unloaded.
     unsafe {
-        libc::getrandom((&raw mut cookie).cast(), 8, 0);
         let pid = std::process::id().cast_signed();
         let (base, size) = (base as u64, size as u64);
         segment.header().write(Header { magic: MAGIC, version: VERSION, pid, cookie, base, size });
-        libc::pthread_atfork(None, None, Some(in_child));
+        libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(in_child));
     }
     FD.store(fd, Ordering::Relaxed);
     SIZE.store(size, Ordering::Relaxed);
@@ -104,10 +112,43 @@ fn make() -> Result<Heap, String> {
 
 extern "C" fn in_child() {
     let (base, size) = (BASE.load(Ordering::Relaxed), SIZE.load(Ordering::Relaxed));
-    if !sys::make_private(base as *mut u8, size, FD.load(Ordering::Relaxed)) {
+    let fd = FD.load(Ordering::Relaxed);
+    if !sys::make_private(base as *mut u8, size, fd) {
         std::process::abort();
     }
+    // The list is as it was before the fork, whoever was about to change it then waited.
+    let moved = FORKED.with(std::cell::RefCell::take);
+    for moved in moved.iter().flat_map(|m| m.iter()) {
+        sys::make_private_at(moved.at as *mut u8, moved.bytes, fd, (moved.block - base) as u64);
+    }
 }
+
+std::thread_local! {
+    /// The list of moved memory while this thread forks.
+    static FORKED: std::cell::RefCell<Option<MutexGuard<'static, Moves>>> =
+        const { std::cell::RefCell::new(None) };
+}
+
+extern "C" fn before_fork() {
+    FORKED.set(Some(lock(&MOVED)));
+}
+
+extern "C" fn after_fork() {
+    FORKED.set(None);
+}
+
+/// Memory of the program that a block of the heap was mapped over.
+#[derive(Clone, Copy)]
+pub struct Moved {
+    pub at: usize,
+    pub bytes: usize,
+    pub block: usize,
+}
+
+pub type Moves = Vec<Moved>;
+
+/// All such memory.
+pub static MOVED: Mutex<Moves> = Mutex::new(Moves::new());
 
 /// Do these bytes lie in the segment?
 #[inline]

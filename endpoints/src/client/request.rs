@@ -12,7 +12,7 @@ use super::state::{Proxy, client};
 use crate::abi::*;
 use crate::protocol::record::{Record, op};
 use crate::protocol::segment::RECORDS;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A new request for a command on a communicator.
 #[allow(clippy::mut_from_ref, reason = "the slot is no part of the communicator")]
@@ -36,13 +36,16 @@ pub fn new(comm: &EpComm, name: &'static str, code: u32, kind: Kind) -> Result<&
             proxy: comm.proxy,
             client: comm.client,
             errhandler: comm.errhandler.load(Ordering::Relaxed),
-            comm: comm.handle,
+            comm: comm.shown.load(Ordering::Relaxed),
             name,
             staged: [None, None],
             lists: None,
+            hints: None,
             follow_up: FollowUpWork::Nothing,
             message: 0,
             buffered: None,
+            ticket: AtomicU64::new(0),
+            guard: None,
         });
         &mut *place
     };
@@ -55,6 +58,13 @@ pub fn new(comm: &EpComm, name: &'static str, code: u32, kind: Kind) -> Result<&
 impl Slot {
     /// Of a complete command: the data goes where it belongs, once.
     pub fn deliver(&mut self) -> c_int {
+        let guard = self.guard.clone();
+        let _held = guard.as_ref().map(|g| lock(g));
+        self.deliver_held()
+    }
+
+    /// The same by a thread that holds the guard.
+    pub fn deliver_held(&mut self) -> c_int {
         let record = self.record();
         if self.delivered {
             return record.error;

@@ -14,8 +14,8 @@ use crate::abi::*;
 use crate::protocol::record::Record;
 use crate::protocol::segment::{PROXIES, RECORDS};
 use crate::protocol::sys;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -55,11 +55,16 @@ pub struct Slot {
     pub name: &'static str,
     pub staged: [Option<Staged>; 2],
     pub lists: Option<Words>,
+    pub hints: Option<Words>,
     pub follow_up: FollowUpWork,
     /// The message, in the proxy.
     pub message: u64,
     /// The message that each start of a persistent buffered send copies.
     pub buffered: Option<Buffered>,
+    /// A number that no other operation has, while it is one of a window.
+    pub ticket: AtomicU64,
+    /// Of a window's operation that has a request: held while its data is delivered and when it ends, since a flush delivers, too.
+    pub guard: Option<Arc<Mutex<()>>>,
 }
 
 /// The message of a persistent buffered send, with a datatype of its own.
@@ -117,6 +122,12 @@ impl Slot {
         unsafe { &mut *self.client.record(self.proxy.number, self.index) }
     }
 
+    /// Hints that go with the command.
+    pub fn attach_hints(&mut self, hints: Option<Words>) {
+        self.record().hints = hints.as_ref().map_or(0, Words::address);
+        self.hints = hints;
+    }
+
     pub fn issue(&mut self) {
         self.active = true;
         self.delivered = false;
@@ -149,6 +160,10 @@ impl Slot {
     /// Gives the record back.
     pub fn free(&mut self) {
         let (proxy, index) = (self.proxy, self.index);
+        if let Some(guard) = self.guard.take() {
+            let _held = lock(&guard);
+            self.ticket.store(0, Ordering::Relaxed);
+        }
         // SAFETY: the slot holds a value, and is not used again before the record is taken.
         unsafe { core::ptr::drop_in_place(self) };
         proxy.give_back(index);

@@ -1,7 +1,7 @@
 //! MPI_Init, MPI_Finalize: the process becomes a client, and its proxies end.
 
 use super::state::{self, Client, client};
-use super::{comm, create, heap, lock, request};
+use super::{comm, create, heap, lock, request, window};
 use crate::abi::*;
 use crate::hello::{self, CLIENT, Hello};
 use crate::pmpi;
@@ -60,6 +60,7 @@ fn meet() -> Result<(), String> {
         unsafe { pmpi::MPI_Comm_set_name(world, c"MPI_COMM_WORLD".as_ptr()) };
     }
     comm::begin(world)?;
+    window::begin()?;
     state::begin(heap, job, settings, world);
     if settings.world {
         let mut handle = COMM_NULL;

@@ -8,6 +8,7 @@ use super::heap::{self, Heap};
 use super::lock;
 use crate::abi::*;
 use crate::hello::{self, Job};
+use crate::hints;
 use crate::pmpi;
 use crate::protocol::record::Record;
 use crate::protocol::segment::{Control, RECORDS};
@@ -235,6 +236,27 @@ impl Words {
         // SAFETY: a fresh block of that length.
         unsafe { core::ptr::copy_nonoverlapping(words.as_ptr(), block, words.len()) };
         Ok(Words(block))
+    }
+
+    /// The hints of an info object; none where there are none.
+    pub fn of_hints(info: Info) -> Result<Option<Words>, c_int> {
+        let bytes = hints::pack(info);
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let mut words = vec![bytes.len() as i64];
+        words.extend(bytes.chunks(8).map(|chunk| {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            i64::from_ne_bytes(word)
+        }));
+        Words::new(&words).map(Some)
+    }
+
+    /// Its first bytes.
+    pub fn bytes(&self, count: usize) -> Vec<u8> {
+        // SAFETY: the proxy has written, and the block is that long.
+        unsafe { core::slice::from_raw_parts(self.0.cast::<u8>(), count) }.to_vec()
     }
 
     pub fn address(&self) -> u64 {

@@ -257,7 +257,7 @@ on_endpoints! {
         comm: Comm, indegree: c_int, sources: *const c_int, sourceweights: *const c_int, outdegree: c_int,
         destinations: *const c_int, destweights: *const c_int, info: Info, reorder: c_int, newcomm: *mut Comm,
     ) on comm, ep {
-        let _ = info;
+        let hints = Words::of_hints(info)?;
         let weighted = sourceweights as usize != UNWEIGHTED && destweights as usize != UNWEIGHTED;
         let weights = |list: *const c_int, count: c_int| match list as usize {
             UNWEIGHTED | WEIGHTS_EMPTY => vec![1; count.max(0) as usize],
@@ -268,6 +268,7 @@ on_endpoints! {
         ].concat();
         let fill = |r: &mut Record| {
             r.args[..4].copy_from_slice(&[indegree.into(), outdegree.into(), reorder.into(), weighted.into()]);
+            r.hints = hints.as_ref().map_or(0, Words::address);
         };
         *newcomm = derive(ep, op::DIST_GRAPH_ADJACENT, &words, fill)?;
         Ok(())
@@ -280,7 +281,7 @@ on_endpoints! {
         comm: Comm, n: c_int, sources: *const c_int, degrees: *const c_int, destinations: *const c_int,
         weights: *const c_int, info: Info, reorder: c_int, newcomm: *mut Comm,
     ) on comm, ep {
-        let _ = info;
+        let hints = Words::of_hints(info)?;
         let degrees = read(degrees, n);
         let edges: i64 = degrees.iter().sum();
         let weighted = weights as usize != UNWEIGHTED;
@@ -291,6 +292,7 @@ on_endpoints! {
         let words = [read(sources, n), degrees, read(destinations, edges as c_int), listed].concat();
         let fill = |r: &mut Record| {
             r.args[..4].copy_from_slice(&[n.into(), edges, reorder.into(), weighted.into()]);
+            r.hints = hints.as_ref().map_or(0, Words::address);
         };
         *newcomm = derive(ep, op::DIST_GRAPH, &words, fill)?;
         Ok(())

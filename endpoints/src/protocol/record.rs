@@ -62,7 +62,8 @@ pub struct Record {
     pub mpi_op: u64,
     /// Address, in the client, of a list of words inside the segment.
     pub lists: u64,
-    pub spare: u64,
+    /// Address, in the client, of the hints of an info object inside the segment; 0: none.
+    pub hints: u64,
     pub args: [i64; ARGS],
     pub inline: [u8; INLINE],
 }
@@ -138,6 +139,33 @@ pub mod op {
 
     pub const TYPE_CREATE: u32 = 90;
     pub const TYPE_FREE: u32 = 91;
+
+    pub const COMM_SET_INFO: u32 = 100;
+    pub const COMM_GET_INFO: u32 = 101;
+
+    pub const WIN_CREATE: u32 = 110;
+    pub const WIN_FREE: u32 = 111;
+    pub const WIN_SET_INFO: u32 = 112;
+    pub const WIN_GET_INFO: u32 = 113;
+    pub const WIN_ATTACH: u32 = 114;
+    pub const WIN_DETACH: u32 = 115;
+    pub const WIN_FENCE: u32 = 116;
+    pub const WIN_POST: u32 = 117;
+    pub const WIN_START: u32 = 118;
+    pub const WIN_COMPLETE: u32 = 119;
+    pub const WIN_WAIT: u32 = 120;
+    pub const WIN_TEST: u32 = 121;
+    pub const WIN_LOCK: u32 = 122;
+    pub const WIN_UNLOCK: u32 = 123;
+    pub const WIN_FLUSH: u32 = 124;
+    pub const WIN_FLUSH_LOCAL: u32 = 125;
+    pub const WIN_SYNC: u32 = 126;
+
+    pub const PUT: u32 = 130;
+    pub const GET: u32 = 131;
+    pub const ACCUMULATE: u32 = 132;
+    pub const GET_ACCUMULATE: u32 = 133;
+    pub const COMPARE_AND_SWAP: u32 = 134;
 
     /// Or'ed to a command: make it persistent instead of starting it.
     pub const PERSISTENT: u32 = 1 << 16;

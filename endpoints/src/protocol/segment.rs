@@ -16,7 +16,7 @@ use super::sync::{AtomicU32, AtomicU64};
 
 pub const MAGIC: u64 = 0x3130_5045_4950_4d4f;
 /// Raised with any change to what lies in the segment.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Proxies of one client process.
 pub const PROXIES: usize = 64;

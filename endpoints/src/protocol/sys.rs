@@ -88,6 +88,37 @@ pub fn map(fd: i32, size: usize) -> io::Result<*mut u8> {
     if at == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(at.cast()) }
 }
 
+/// Maps a part of a descriptor, shared, at this address, where nothing may be yet.
+pub fn map_at(at: *mut u8, size: usize, fd: i32, offset: u64) -> io::Result<*mut u8> {
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
+    // SAFETY: a new mapping; nothing existing is replaced.
+    let got = unsafe { libc::mmap(at.cast(), size, protection, flags, fd, offset as libc::off_t) };
+    if got == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    if got != at.cast() {
+        // A kernel that does not know the flag takes the address for a wish.
+        unmap(got.cast(), size);
+        return Err(io::ErrorKind::AddrInUse.into());
+    }
+    Ok(at)
+}
+
+/// Maps a part of a descriptor, shared, over memory that this process reserved.
+pub fn map_over(at: *mut u8, size: usize, fd: i32, offset: u64) -> bool {
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | libc::MAP_FIXED;
+    // SAFETY: the caller's own reservation.
+    unsafe { libc::mmap(at.cast(), size, protection, flags, fd, offset as libc::off_t) != libc::MAP_FAILED }
+}
+
+/// Ends a mapping that one of these functions made.
+pub fn unmap(at: *mut u8, size: usize) {
+    // SAFETY: the caller's own mapping, which nothing uses any more.
+    unsafe { libc::munmap(at.cast(), size) };
+}
+
 /// Private memory full of zeros that takes room only where it is touched.
 pub fn reserve(size: usize) -> io::Result<*mut u8> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
@@ -103,6 +134,14 @@ pub fn make_private(at: *mut u8, size: usize, fd: i32) -> bool {
     let flags = libc::MAP_PRIVATE | libc::MAP_FIXED | libc::MAP_NORESERVE;
     // SAFETY: the range is the segment's own mapping.
     unsafe { libc::mmap(at.cast(), size, protection, flags, fd, 0) != libc::MAP_FAILED }
+}
+
+/// Puts a private copy over one part of a shared mapping.
+pub fn make_private_at(at: *mut u8, size: usize, fd: i32, offset: u64) -> bool {
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_FIXED | libc::MAP_NORESERVE;
+    // SAFETY: the range is a mapping of the segment.
+    unsafe { libc::mmap(at.cast(), size, protection, flags, fd, offset as libc::off_t) != libc::MAP_FAILED }
 }
 
 /// Is there a process of this number?

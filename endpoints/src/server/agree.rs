@@ -12,7 +12,7 @@ impl Server {
         let members = if listed { self.ints(record, 0, record.args[0]) } else { Vec::new() };
         let Some(scope) = self.creations.scope(record, &members) else {
             // Wrong arguments, which the function names.
-            return self.create(index, record, 0);
+            return self.carry_out(index, record, 0);
         };
         let creations = &mut self.creations;
         creations.clock += 1;
@@ -51,7 +51,7 @@ impl Server {
             match result {
                 Ok(Step::Done(result)) if self.agreed(at, result) => {
                     let key = self.creations.list.swap_remove(at).key;
-                    self.create(index, record, key);
+                    self.carry_out(index, record, key);
                     self.creations.reserved = None;
                 }
                 // Even a round that ended: the others' creations and the commands come first.

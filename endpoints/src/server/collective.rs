@@ -8,7 +8,10 @@ use crate::state::{Server, Work};
 /// The nonblocking function, or the persistent one, which takes an info object more.
 macro_rules! either {
     ($persistent:expr, $to:expr, $now:ident, $init:ident, ($($a:expr),*)) => {
-        if $persistent { pmpi::$init($($a,)* INFO_NULL, $to) } else { pmpi::$now($($a,)* $to) }
+        match &$persistent {
+            Some(hints) => pmpi::$init($($a,)* hints.0, $to),
+            None => pmpi::$now($($a,)* $to),
+        }
     };
 }
 
@@ -23,7 +26,7 @@ impl Server {
         let (v, w) = (self.vector(record, 0), self.vector(record, 1));
         let mut request = REQUEST_NULL;
         let to = &raw mut request;
-        let persistent = record.op & op::PERSISTENT != 0;
+        let persistent = (record.op & op::PERSISTENT != 0).then(|| self.hints(record));
         // SAFETY: buffers and lists are mapped here and stay until the operation is complete.
         let error = unsafe {
             match record.op & !op::PERSISTENT {
@@ -177,6 +180,6 @@ impl Server {
                 ),
             }
         };
-        self.started(index, error, request, work, persistent);
+        self.started(index, error, request, work, persistent.is_some());
     }
 }

@@ -35,6 +35,15 @@ impl Server {
                 let error = self.members(record).err().unwrap_or(SUCCESS);
                 self.complete(index, error);
             }
+            op::COMM_GET_INFO => {
+                let mut info = INFO_NULL;
+                // SAFETY: a handle of this process and a local.
+                let error = unsafe { pmpi::MPI_Comm_get_info(record.comm as usize, &raw mut info) };
+                if error == SUCCESS {
+                    self.answer_hints(record, info);
+                }
+                self.complete(index, error);
+            }
             op::TOPOLOGY => {
                 let error = self.topology(record);
                 self.complete(index, error);
@@ -47,8 +56,15 @@ impl Server {
         let number = self.creations.derive(record.comm as usize);
         let mut newcomm = Box::new(COMM_NULL);
         let mut request = REQUEST_NULL;
+        let hints = self.hints(record);
         // SAFETY: the box stays where it is until the operation is complete.
-        let error = unsafe { pmpi::MPI_Comm_idup(record.comm as usize, &raw mut *newcomm, &raw mut request) };
+        let error = unsafe {
+            let (comm, new, to) = (record.comm as usize, &raw mut *newcomm, &raw mut request);
+            match record.hints {
+                0 => pmpi::MPI_Comm_idup(comm, new, to),
+                _ => pmpi::MPI_Comm_idup_with_info(comm, hints.0, new, to),
+            }
+        };
         let work = Work { newcomm: Some((newcomm, number)), ..Work::new(index) };
         self.started(index, error, request, work, false);
     }

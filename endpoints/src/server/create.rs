@@ -53,6 +53,7 @@ impl Server {
 
     fn make(&mut self, record: &Record) -> Result<Comm, c_int> {
         let comm = record.comm as usize;
+        let hints = self.hints(record);
         let args = record.args;
         let arg = |i: usize| args[i] as c_int;
         let mut new = COMM_NULL;
@@ -61,7 +62,7 @@ impl Server {
         let error = unsafe {
             match record.op {
                 op::COMM_SPLIT => pmpi::MPI_Comm_split(comm, arg(0), arg(1), to),
-                op::COMM_SPLIT_TYPE => pmpi::MPI_Comm_split_type(comm, arg(0), arg(1), INFO_NULL, to),
+                op::COMM_SPLIT_TYPE => pmpi::MPI_Comm_split_type(comm, arg(0), arg(1), hints.0, to),
                 op::COMM_CREATE | op::COMM_CREATE_GROUP | op::ENDPOINTS => {
                     let mut group = self.group(&self.ints(record, 0, args[0]))?;
                     let error = match record.op {
@@ -70,6 +71,10 @@ impl Server {
                         _ => pmpi::MPI_Comm_create_group(COMM_WORLD, group, record.tag, to),
                     };
                     pmpi::MPI_Group_free(&raw mut group);
+                    // Of endpoints: the function has no hints of its own.
+                    if error == SUCCESS && hints.0 != INFO_NULL && new != COMM_NULL {
+                        pmpi::MPI_Comm_set_info(new, hints.0);
+                    }
                     error
                 }
                 op::INTERCOMM_CREATE => {
@@ -104,7 +109,7 @@ impl Server {
                         degrees.as_ptr(),
                         dests.as_ptr(),
                         weights,
-                        INFO_NULL,
+                        hints.0,
                         arg(2),
                         to,
                     )
@@ -127,7 +132,7 @@ impl Server {
                         arg(1),
                         dests.as_ptr(),
                         weights(dw),
-                        INFO_NULL,
+                        hints.0,
                         arg(2),
                         to,
                     )

@@ -1,11 +1,27 @@
 //! The end of an operation: its data and its result go to the client.
 
 use crate::abi::*;
-use crate::state::{Server, Work};
+use crate::state::{Event, Server, Work};
 
 impl Server {
     /// Data goes to the client, then the result.
     pub fn finish(&mut self, mut work: Work, status: Status, error: c_int) {
+        match core::mem::take(&mut work.event) {
+            Event::Command => (),
+            Event::Heard(window) => return self.hear(window, status.source),
+            Event::Counted(together) => {
+                together.left.set(together.left.get() - 1);
+                if error != SUCCESS {
+                    together.error.set(error);
+                }
+                if together.left.get() == 0
+                    && let Some(record) = together.record.get()
+                {
+                    self.complete(record, together.error.get());
+                }
+                return;
+            }
+        }
         let index = work.record;
         // SAFETY: the record is pending, so it is the proxy's.
         let record = unsafe { &mut *self.record(index) };

@@ -1,7 +1,8 @@
 //! `oxmpi-ep-server`: a proxy. One single-threaded rank of the job that carries out the MPI calls of one endpoint of a client.
 //!
-//! `state` (what a proxy has) · `run` (the loop: commands, pending operations, idle) · `agreement`, `agree` (when to make a communicator) ·
-//! `buffers`, `stage` (where a command's data is) · `messages`, `collective`, `communicators`, `types` (what each command does) · `errors`.
+//! `state` (what a proxy has) · `run` (the loop: commands, pending operations, idle) · `agreement`, `agree`, `agreed` (what all do together, and when) ·
+//! `buffers`, `stage` (where a command's data is) · `messages`, `collective`, `communicators`, `types` (what each command does) ·
+//! `windows`, `views`, `lock_queue`, `locks`, `epochs`, `onesided`, `window_commands` (windows) · `errors`.
 
 #[macro_use]
 #[path = "../report.rs"]
@@ -11,17 +12,24 @@ mod report;
 #[allow(dead_code, reason = "each side uses its part")]
 mod abi;
 mod agree;
+mod agreed;
 mod agreement;
 mod buffers;
 mod collective;
 mod communicators;
 mod create;
+mod epochs;
 mod errors;
 mod finish;
 #[path = "../hello.rs"]
 mod hello;
+#[path = "../hints.rs"]
+mod hints;
 mod lists;
+mod lock_queue;
+mod locks;
 mod messages;
+mod onesided;
 #[path = "../pmpi.rs"]
 mod pmpi;
 #[path = "../protocol/mod.rs"]
@@ -30,16 +38,19 @@ mod run;
 mod stage;
 mod state;
 mod types;
+mod views;
+mod window_commands;
+mod windows;
 
 use abi::*;
 use agreement::Creations;
 use errors::abort;
 use hello::{Hello, Job, PROXY};
-use protocol::segment::{HEAP, Header, MAGIC, Segment, VERSION};
+use protocol::segment::Header;
 use protocol::settings::settings;
 use protocol::sys;
+use std::collections::HashMap;
 use std::ffi::CString;
-use std::os::fd::AsRawFd;
 use std::process::exit;
 
 fn main() {
@@ -102,7 +113,7 @@ fn serve() -> Result<state::Server, String> {
     };
     pin(&job, &settings.cpus)?;
     let hello = job.hellos[job.clients[client]];
-    let segment = open(&hello)?;
+    let (file, segment) = hello.open()?;
     let header = segment.header();
     // SAFETY: the client wrote the header before it said hello; one word of its memory is read for a try.
     let (base, reach) = unsafe {
@@ -117,7 +128,8 @@ fn serve() -> Result<state::Server, String> {
     let pace = state::Pace::new(settings.spin.unwrap_or(if crowded { 0 } else { 2000 }), crowded);
     let world_ranks = (0..job.hellos.len()).filter(|r| job.hellos[*r].role == PROXY);
     let creations = Creations::new(proxies, world_ranks.map(|r| r as c_int).collect(), hello::tag_limit());
-    Ok(state::Server::new(segment, base, number, hello.pid, settings.asynchronous, pace, creations))
+    let memory = state::ClientMemory { segment, base, file, foreign: HashMap::new(), views: Vec::new() };
+    Ok(state::Server::new(memory, job, number, hello.pid, settings.asynchronous, pace, creations))
 }
 
 fn pin(job: &Job, cpus: &[usize]) -> Result<(), String> {
@@ -137,23 +149,4 @@ fn pin(job: &Job, cpus: &[usize]) -> Result<(), String> {
         0 => Ok(()),
         _ => Err(format!("OXMPI_EP_PROXY_CPUS: processor {cpu}: {}", std::io::Error::last_os_error())),
     }
-}
-
-fn open(hello: &Hello) -> Result<Segment, String> {
-    let path = format!("/proc/{}/fd/{}", hello.pid, hello.fd);
-    let file = std::fs::OpenOptions::new().read(true).write(true).open(&path);
-    let file = file.map_err(|e| format!("cannot open the client's memory, {path}: {e}"))?;
-    let size = hello.size as usize;
-    if file.metadata().map_or(0, |m| m.len()) < hello.size || size < HEAP {
-        return Err(format!("{path} is not the memory of a client"));
-    }
-    let base =
-        sys::map(file.as_raw_fd(), size).map_err(|e| format!("cannot map {size} bytes of {path}: {e}"))?;
-    let segment = Segment { base, size };
-    // SAFETY: the mapping holds a header.
-    let header = unsafe { &*segment.header() };
-    if header.magic != MAGIC || header.version != VERSION || header.cookie != hello.cookie {
-        return Err(format!("{path} is not the memory of the client that said hello"));
-    }
-    Ok(segment)
 }

@@ -67,7 +67,8 @@ impl Server {
         let asked = || {
             self.control.waiters.load(Ordering::Acquire) > 0 || self.control.poke.load(Ordering::Acquire) != 0
         };
-        self.creations.are_pending() || pending && (self.asynchronous || asked())
+        // Others reach into windows whenever they like.
+        self.creations.are_pending() || !self.windows.is_empty() || pending && (self.asynchronous || asked())
     }
 
     fn take_commands(&mut self) -> bool {
@@ -98,6 +99,9 @@ impl Server {
             op::BARRIER..=op::NEIGHBOR_ALLTOALLW => self.collective(index, record),
             op::COMM_DUP..=op::DIST_GRAPH => self.communicator(index, record),
             op::TYPE_CREATE..=op::TYPE_FREE => self.datatype(index, record),
+            op::COMM_SET_INFO | op::COMM_GET_INFO => self.communicator(index, record),
+            op::WIN_CREATE..=op::WIN_SYNC => self.window(index, record),
+            op::PUT..=op::COMPARE_AND_SWAP => self.one_sided(index, record),
             unknown => abort(&format!("a command of unknown kind {unknown}")),
         }
     }

@@ -3,6 +3,8 @@
 use crate::abi::*;
 use crate::agreement::Creations;
 use crate::errors::{abort, class};
+use crate::hello::Job;
+use crate::lock_queue::LockQueue;
 use crate::protocol::record::Record;
 use crate::protocol::segment::{Control, Segment};
 use crate::protocol::sync::Ordering;
@@ -30,8 +32,60 @@ impl Pair {
     }
 }
 
+/// Operations that are looked at together: the last one completes a command.
+pub struct Countdown {
+    pub left: Cell<u32>,
+    pub error: Cell<c_int>,
+    /// The command that waits for them, once there is one.
+    pub record: Cell<Option<u32>>,
+}
+
+/// The end of an operation leads to this.
+#[derive(Default)]
+pub enum Event {
+    /// Its command is complete.
+    #[default]
+    Command,
+    /// One operation of several is done.
+    Counted(Rc<Countdown>),
+    /// A message about a lock of this window came.
+    Heard(u32),
+}
+
+/// A window of the endpoint, as the proxy has it.
+pub struct Window {
+    /// The library's, under one MPI_Win_lock_all from its making to its end.
+    pub native: Win,
+    /// A duplicate of the communicator, for the messages that synchronise.
+    pub comm: Comm,
+    /// Distances from clients' addresses to their proxies', by rank: of a dynamic window only.
+    pub distances: Vec<i64>,
+    /// A mapping that was made for this window alone.
+    pub view: Option<(*mut u8, usize)>,
+    pub lock: LockQueue,
+    /// The listener's message, and how many of them came; those that were sent, by rank.
+    pub heard: Box<c_int>,
+    pub came: c_int,
+    pub sent: Vec<c_int>,
+    /// Completions that an exposure epoch waits for.
+    pub exposure: Option<Rc<Countdown>>,
+}
+
+/// Memory of clients that is mapped here.
+pub struct ClientMemory {
+    pub segment: Segment,
+    /// Where the client has the segment.
+    pub base: u64,
+    pub file: std::fs::File,
+    /// Segments of other clients of the node.
+    pub foreign: HashMap<usize, Segment>,
+    /// Parts of the segment that are mapped at the client's addresses: address, bytes, offset.
+    pub views: Vec<(u64, u64, u64)>,
+}
+
 /// An operation that is under way.
 pub struct Work {
+    pub event: Event,
     pub record: u32,
     /// Copies of buffers in the client's private memory.
     pub stages: [Option<Stage>; 2],
@@ -49,6 +103,7 @@ pub struct Work {
 impl Work {
     pub fn new(record: u32) -> Work {
         Work {
+            event: Event::Command,
             record,
             stages: [None, None],
             newcomm: None,
@@ -74,9 +129,8 @@ impl Pace {
 }
 
 pub struct Server {
-    pub segment: Segment,
-    /// Where the client has the segment.
-    pub client_base: u64,
+    pub memory: ClientMemory,
+    pub job: Job,
     pub number: usize,
     pub pid: i32,
     pub asynchronous: bool,
@@ -90,6 +144,8 @@ pub struct Server {
     /// Persistent operations by their record.
     pub persistent: HashMap<u32, (Request, Option<Work>)>,
     pub creations: Creations,
+    pub windows: HashMap<u32, Window>,
+    pub windows_made: u32,
     pub quit: bool,
     pub indices: Vec<c_int>,
     pub statuses: Vec<Status>,
@@ -97,8 +153,8 @@ pub struct Server {
 
 impl Server {
     pub fn new(
-        segment: Segment,
-        client_base: u64,
+        memory: ClientMemory,
+        job: Job,
         number: usize,
         pid: i32,
         asynchronous: bool,
@@ -106,18 +162,20 @@ impl Server {
         creations: Creations,
     ) -> Server {
         Server {
-            segment,
-            client_base,
+            control: memory.segment.control(number),
+            memory,
+            job,
             number,
             pid,
             asynchronous,
             pace,
-            control: segment.control(number),
             works: Vec::new(),
             requests: Vec::new(),
             probes: Vec::new(),
             persistent: HashMap::new(),
             creations,
+            windows: HashMap::new(),
+            windows_made: 0,
             quit: false,
             indices: Vec::new(),
             statuses: Vec::new(),
@@ -125,7 +183,7 @@ impl Server {
     }
 
     pub fn record(&self, index: u32) -> *mut Record {
-        self.segment.record(self.number, index)
+        self.memory.segment.record(self.number, index)
     }
 
     /// An address of the client's inside the segment, as this process has it.
@@ -133,18 +191,37 @@ impl Server {
         if address == 0 {
             return core::ptr::null_mut();
         }
-        let offset = address.wrapping_sub(self.client_base) as usize;
-        if offset >= self.segment.size {
+        let offset = address.wrapping_sub(self.memory.base) as usize;
+        if offset >= self.memory.segment.size {
             abort(&format!("a command names address {address:#x}, which is not in the client's segment"));
         }
         // SAFETY: inside the mapping.
-        unsafe { self.segment.base.add(offset) }
+        unsafe { self.memory.segment.base.add(offset) }
     }
 
     /// An operation has been started: complete at the next turn, or later.
     pub fn pend(&mut self, work: Work, request: Request) {
         self.works.push(work);
         self.requests.push(request);
+    }
+
+    /// Several operations have been started: the last one completes the command, if there is one.
+    pub fn pend_together(&mut self, requests: Vec<Request>, record: Option<u32>) -> Rc<Countdown> {
+        let together = Rc::new(Countdown {
+            left: Cell::new(requests.len() as u32),
+            error: Cell::new(SUCCESS),
+            record: Cell::new(record),
+        });
+        for request in requests {
+            let work = Work { event: Event::Counted(together.clone()), ..Work::new(u32::MAX) };
+            self.pend(work, request);
+        }
+        if together.left.get() == 0
+            && let Some(record) = record
+        {
+            self.complete(record, SUCCESS);
+        }
+        together
     }
 
     pub fn pend_probe(&mut self, index: u32) {

@@ -44,7 +44,7 @@ fn conjugate_gradients(sizes: &Sizes) -> Case {
 const IN_FLIGHT: [u64; 3] = [4, 16, 32];
 
 fn patches(sizes: &Sizes) -> Case {
-    let (edge, check) = if sizes.quick { (3, "-v") } else { (16, "") };
+    let (edge, check) = (sizes.patch, if sizes.quick { "-v" } else { "" });
     let job = move |threads: u64, in_flight: u64| {
         Point::new(2, format!("-t {threads} -p 2 -n {edge} -k 20 -f {in_flight} -r {{i}} {check}"))
     };

@@ -35,6 +35,9 @@ pub struct Arguments {
     /// A run is made longer until what it measures takes so many seconds
     #[arg(long, default_value_t = 0.4)]
     seconds: f64,
+    /// Cells along an edge of a patch of 001-fig2, from 2 (16, 3 with --quick; published are 48)
+    #[arg(long, value_parser = clap::value_parser!(u64).range(2..=256))]
+    patch: Option<u64>,
     /// Seconds that one job may take
     #[arg(long, default_value_t = 60)]
     timeout: u64,
@@ -61,6 +64,7 @@ impl Arguments {
             machine_readable: false,
             rounds: None,
             seconds: 0.1,
+            patch: None,
             timeout: 60,
             budget: None,
             stored: None,
@@ -97,7 +101,8 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
         until: arguments.budget.map(|s| Instant::now() + Duration::from_secs_f64(s.clamp(0.0, 1e9))),
     };
     let stored = arguments.stored.clone().unwrap_or_else(|| sources::folder().join("results/papers"));
-    let options = Options { out: arguments.out.clone(), stored, quick, effort, share: SHARE };
+    let options =
+        Options { out: arguments.out.clone(), stored, quick, patch: arguments.patch, effort, share: SHARE };
     let mut study = Study::new(options, libraries(arguments)?)?;
     study.run(&papers)?;
     let page = Page::new(&papers, &study, quick);

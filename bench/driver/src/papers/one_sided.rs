@@ -278,7 +278,7 @@ fn fig2() -> Figure {
             Value::Is(1.086),
             "times",
         )],
-        absent: "The program's pattern of messages stands for it: patches of 16^3 cells instead of 48^3, two ranks.",
+        absent: "The program's pattern of messages stands for it: patches of 16^3 cells on two ranks; --patch 48 has the published size.",
         ..Figure::default()
     }
 }

@@ -386,7 +386,8 @@ mod tests {
         };
         let out = folder.path().to_owned();
         let share = Duration::from_secs(1);
-        let options = Options { stored: out.join("none"), out: out.clone(), quick: true, effort, share };
+        let options =
+            Options { stored: out.join("none"), out: out.clone(), quick: true, patch: None, effort, share };
         let papers = list::all();
         let mut study = Study::new(options, Vec::new()).expect("a fresh folder");
         study.run(&papers).expect("nothing to run");

@@ -26,6 +26,8 @@ pub struct Options {
     /// Where results of earlier, longer runs are.
     pub stored: PathBuf,
     pub quick: bool,
+    /// Cells along an edge of a patch, where it is not the usual number.
+    pub patch: Option<u64>,
     pub effort: Effort,
     /// Of a figure, in a quick run.
     pub share: Duration,
@@ -47,7 +49,8 @@ impl Study {
     /// # Errors
     /// A folder that cannot be made.
     pub fn new(options: Options, libraries: Vec<Library>) -> Result<Study, String> {
-        let sizes = if options.quick { Sizes::glance() } else { Sizes::whole() };
+        let mut sizes = if options.quick { Sizes::glance() } else { Sizes::whole() };
+        sizes.patch = options.patch.unwrap_or(sizes.patch);
         let cases = cases::all(&sizes);
         let mut runner = Runner::new(libraries.clone(), options.effort.clone(), options.out.join("work"))?;
         let progress = Rc::new(RefCell::new(Progress::default()));

@@ -23,7 +23,7 @@ pub(crate) struct Service {
     pub(crate) open: AtomicPtr<List>,
     /// Looks of waiters, counted by plain stores; the helper compares it with what it saw last.
     pub(crate) looks: AtomicU32,
-    /// How many times a look at a transport without a word comes twice as often as once in [`BLIND_EVERY`] turns.
+    /// In so many idle turns from now on a transport without a word is asked, too.
     hurry: AtomicU32,
     /// Not 0: emulated operations wait for somebody to look after them.
     pub(crate) attention: AtomicU32,
@@ -38,9 +38,11 @@ unsafe impl Send for Service {}
 // SAFETY: `memory` is used under the lock, everything else is Sync by itself.
 unsafe impl Sync for Service {}
 
-/// A transport without a word that says whether requests may be there is asked once in so many idle turns, and more often where that brought some lately: in each turn behind
-/// such a look, and half as often behind each one that brings none.
+/// A transport without a word that says whether requests may be there is asked once in so many idle turns, and in each of the [`HURRY`] turns behind one that brought some: a
+/// peer that asks again does so within a round trip.
 pub(super) const BLIND_EVERY: u32 = 64;
+/// See [`BLIND_EVERY`].
+const HURRY: u32 = 256;
 
 /// A helper thread, and how it is told to end.
 pub(crate) struct Helper {
@@ -218,11 +220,11 @@ impl Service {
     /// Serves a transport that does not say whether requests are there, if it is time to ask it.
     fn look_blindly(&self, open: &Open, looks: u32) -> i32 {
         let hurry = self.hurry.load(Ordering::Relaxed);
-        if !looks.is_multiple_of(BLIND_EVERY >> hurry) {
+        if hurry == 0 && !looks.is_multiple_of(BLIND_EVERY) {
             return 0;
         }
         let handled = self.try_with(|held| self.serve(held, open, 0)).unwrap_or(0);
-        let next = if handled > 0 { BLIND_EVERY.ilog2() } else { hurry.saturating_sub(1) };
+        let next = if handled > 0 { HURRY } else { hurry.saturating_sub(1) };
         // Another thread's may be lost.
         self.hurry.store(next, Ordering::Relaxed);
         handled

@@ -135,7 +135,9 @@ fn allowed(folder: &str) -> Option<Allowed> {
             optional: &[],
         }),
         "framework/coll/support" => contract(&["framework/mca", "framework/datatype", "framework/coll"]),
-        "framework/osc/support" => contract(&["framework/mca", "framework/datatype", "framework/osc"]),
+        "framework/osc/support" => {
+            contract(&["framework/mca", "framework/datatype", "framework/btl", "framework/osc"])
+        }
         _ if folder.starts_with("components/btl-") => Some(Allowed {
             ours: DRIVERS,
             // System calls, and nothing that has a static of its own to disagree about.

@@ -1,7 +1,7 @@
 //! Operations that a target's listener carries out: their records are gathered as a question, and its answer ends those that get something.
 //!
-//! **Order.** Questions to a rank are carried out in the order in which they are asked, and messages of records in theirs. What goes by messages (long data and layouts, notifications,
-//! synchronisation) comes behind the questions before it, of which it names the number ([`crate::wire::kind::AFTER`]). Nothing is asked before all
+//! **Order.** Questions to a rank are carried out in the order in which they are asked, and messages of records in theirs. Records of messages (long data and layouts, notifications,
+//! synchronisation) come behind the questions before them, of which they name the number ([`crate::wire::kind::AFTER`]). Nothing is asked before all
 //! records that went by messages are answered (`Peer::may_be_asked`): until the next MPI_Win_flush operations go by messages, too. So accumulates of an origin keep their order, and
 //! what was completed locally comes before what follows.
 
@@ -90,7 +90,7 @@ impl LockedState<'_> {
         data(&mut question.records);
         let mut hurries = question.records.len() + HEAD > limit;
         if let (Some(takes), Some(len)) = (asking.takes, asking.answer()) {
-            // What a request stands for does not wait for a synchronisation.
+            // An operation with a request does not wait for a synchronisation.
             hurries |= request.is_some();
             let (destination, request) = (Destination::of(&takes), request.take());
             question.answer += room_of(len);

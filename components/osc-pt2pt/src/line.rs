@@ -225,15 +225,15 @@ impl Line {
         // SAFETY: the memory of a vector, which nobody changes before this is over.
         let records =
             unsafe { core::slice::from_raw_parts(ask.question.records.as_ptr(), ask.question.records.len()) };
-        // The host copies what is answered, so that the memory has no handle.
-        let results = Results::new(ask.answer.as_mut_ptr(), len, core::ptr::null());
+        // SAFETY: memory of the box, which nobody uses before the question has ended. The host copies answers there, so it has no handle.
+        let results = unsafe { Results::new(ask.answer.as_mut_ptr(), len, core::ptr::null()) };
         let mut entries = Entries::new(1, Some(results));
         entries.push(Entry::ask(&self.registration, records, Some((0, len))));
         host.activate(self.ctx);
         let mut held = host.hold(entry, self.ctx);
         let raw = Box::into_raw(ask);
-        // SAFETY: the endpoint is the transport's, and stays as long as the instance; the answer has its place in the box until `done`, and all else is read during the
-        // call.
+        // SAFETY: the endpoint is the transport's, and stays as long as the instance; the answer has its place in the box, which is given away to `done`, and all else is
+        // read during the call.
         let status = unsafe { btl.list(&mut held, self.reach.endpoint, &entries.desc(done, raw.cast())) };
         if status == Status::PENDING {
             return Ok(());

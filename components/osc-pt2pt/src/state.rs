@@ -68,7 +68,7 @@ pub struct MemoryShare {
     pub sizes: Arc<Sizes>,
 }
 
-/// What this rank asks listeners by, and its own.
+/// The means by which this rank asks listeners, and its own listener.
 pub struct Asking {
     /// Registrations at which this rank's listener is asked: they go before that.
     pub registered: Mutex<Vec<Registered>>,
@@ -253,7 +253,7 @@ impl Core {
         // `changes` when the answer was no.
         let mut seen = None;
         let mut question = || {
-            // Whoever waits for an answer need not wait for a turn of the window.
+            // A thread that waits for an answer need not wait for a turn of the window.
             if !self.asking.ended.is_empty() && self.look().end_questions(&self.asking.ended) > 0 {
                 self.changes.fetch_add(1, Ordering::Release);
             }

@@ -154,7 +154,7 @@ impl Listening {
         self.registrations.iter().flat_map(words).collect()
     }
 
-    /// What ranks have told, each at the end of its `stride` words.
+    /// With the registrations that ranks have told, each at the end of its `stride` words.
     fn with_others(self, entry: &Entry, all: &[u64], stride: usize) -> Asking {
         let told = all.chunks_exact(stride).map(|told| &told[stride - TRANSPORTS * WORDS..]);
         let theirs: Vec<Vec<RemoteRegistration>> = told

@@ -179,7 +179,8 @@ impl Local {
 
     /// The memory as results of a list go there.
     pub fn results(&self) -> Results {
-        Results::new(self.at(), self.len(), self.handle())
+        // SAFETY: the operation's, which has it, and its registration, until its last piece has ended.
+        unsafe { Results::new(self.at(), self.len(), self.handle()) }
     }
 
     pub fn len(&self) -> u64 {

@@ -23,8 +23,11 @@ pub struct Results {
 }
 
 impl Results {
-    /// Memory of `len` bytes, and its registration with the transport that the list is for; null where that needs none.
-    pub fn new(at: *mut u8, len: u64, handle: *const RegHandle) -> Results {
+    /// Names memory of `len` bytes, and its registration with the transport that the list is for; null where that needs none.
+    ///
+    /// # Safety
+    /// The memory can be written, and nobody else uses it, until the last list with this has ended; the registration stays as long.
+    pub unsafe fn new(at: *mut u8, len: u64, handle: *const RegHandle) -> Results {
         Results { at, len, handle }
     }
 
@@ -134,7 +137,10 @@ impl<'p> Entries<'p> {
     }
 
     /// Describes them for [`oxmpi_btl::BtlHandle::list`], as long as they are; `done` is told the end, with `done_ctx`.
-    pub fn desc(&self, done: Done, done_ctx: *mut c_void) -> ListDesc {
+    ///
+    /// # Safety
+    /// `done` may be called once with this context behind the call of the verb.
+    pub unsafe fn desc(&self, done: Done, done_ctx: *mut c_void) -> ListDesc {
         let entries = SliceRef { ptr: self.all.as_ptr(), len: self.all.len() };
         ListDesc { entries, done: Some(done), done_ctx }
     }

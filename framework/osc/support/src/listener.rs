@@ -16,7 +16,7 @@ pub trait Carrier: Sync {
     unsafe fn carry_out(&self, question: &[u8], answer: &mut [u8]) -> Result<(), Status>;
 }
 
-/// Is called by the host ([`oxmpi_btl::Listener`]): hands a question on to its carrier. What that did is visible to all processors behind the call.
+/// Is called by the host ([`oxmpi_btl::Listener`]): hands a question on to its carrier. The effects are visible to all processors behind the call.
 ///
 /// # Safety
 /// `carrier` is a `C` that is there, `ask` is valid during the call, and the caller has the service lock.

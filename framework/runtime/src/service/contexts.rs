@@ -23,8 +23,8 @@ pub(crate) struct Service {
     pub(crate) open: AtomicPtr<List>,
     /// Looks of waiters, counted by plain stores; the helper compares it with what it saw last.
     pub(crate) looks: AtomicU32,
-    /// Turns left in which waiters ask every transport, since one that does not say whether requests are there had some.
-    expectant: AtomicU32,
+    /// In so many idle turns from now on a transport without a word is asked, too.
+    hurry: AtomicU32,
     /// Not 0: emulated operations wait for somebody to look after them.
     pub(crate) attention: AtomicU32,
     pub(crate) opening: Mutex<Opening>,
@@ -38,10 +38,11 @@ unsafe impl Send for Service {}
 // SAFETY: `memory` is used under the lock, everything else is Sync by itself.
 unsafe impl Sync for Service {}
 
-/// A transport without a word that says whether requests may be there is asked once in so many idle turns,
+/// A transport without a word that says whether requests may be there is asked once in so many idle turns, and in each of the [`HURRY`] turns behind one that brought some: a
+/// peer that asks again does so within a round trip.
 pub(super) const BLIND_EVERY: u32 = 64;
-/// but in each of as many behind one in which it had some: an origin that waits for its answer asks again soon.
-const EXPECTANT: u32 = 512;
+/// See [`BLIND_EVERY`].
+const HURRY: u32 = 512;
 
 /// A helper thread, and how it is told to end.
 pub(crate) struct Helper {
@@ -206,22 +207,26 @@ impl Service {
         // Another thread's look may be lost; the word changes all the same.
         self.looks.store(looks, Ordering::Relaxed);
         let mut handled = 0;
-        let expectant = self.expectant.load(Ordering::Relaxed);
         for open in &list.0 {
-            let pending = open.pending();
-            if pending.unwrap_or(expectant > 0 || looks.is_multiple_of(BLIND_EVERY)) {
-                let served = self.try_with(|held| self.serve(held, open, 0)).unwrap_or(0);
-                if pending.is_none() && served > 0 {
-                    self.expectant.store(EXPECTANT, Ordering::Relaxed);
-                }
-                handled += served;
-            }
+            handled += match open.pending() {
+                Some(true) => self.try_with(|held| self.serve(held, open, 0)).unwrap_or(0),
+                Some(false) => 0,
+                None => self.look_blindly(open, looks),
+            };
         }
-        let left = self.expectant.load(Ordering::Relaxed);
-        if left > 0 {
-            // A turn of another thread may be lost, which changes nothing but the time.
-            self.expectant.store(left - 1, Ordering::Relaxed);
+        handled
+    }
+
+    /// Serves a transport that does not say whether requests are there, if it is time to ask it.
+    fn look_blindly(&self, open: &Open, looks: u32) -> i32 {
+        let hurry = self.hurry.load(Ordering::Relaxed);
+        if hurry == 0 && !looks.is_multiple_of(BLIND_EVERY) {
+            return 0;
         }
+        let handled = self.try_with(|held| self.serve(held, open, 0)).unwrap_or(0);
+        let next = if handled > 0 { HURRY } else { hurry.saturating_sub(1) };
+        // Another thread's may be lost.
+        self.hurry.store(next, Ordering::Relaxed);
         handled
     }
 }

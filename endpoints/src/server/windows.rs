@@ -32,12 +32,10 @@ impl Server {
                 match (window, hints.info()) {
                     (None, _) => Err(ERR_WIN),
                     (_, None) => Ok(()),
-                    // SAFETY: handles of this process.
                     (Some(window), Some(info)) => {
-                        match unsafe { pmpi::MPI_Win_set_info(window.native, info) } {
-                            SUCCESS => Ok(()),
-                            error => Err(error),
-                        }
+                        // SAFETY: handles of this process.
+                        let error = unsafe { pmpi::MPI_Win_set_info(window.native, info) };
+                        if error == SUCCESS { Ok(()) } else { Err(error) }
                     }
                 }
             }

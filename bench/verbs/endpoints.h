@@ -92,7 +92,7 @@ void finish(struct endpoint *e);
 pid_t start_child(void);
 /* A counter of a device that counts (`doorbells`, `uuar_locks`, …); -1: this device does not. */
 long counted(const char *name);
-/* What a device that counts counts of messages. Reads all; 0: this one does not. */
+/* The counters of messages of a device that counts. Reads all; 0: this one does not. */
 enum { COUNTERS = 10 };
 int counters(long now[COUNTERS]);
 /* Prints what each of `messages` took between two readings, as NAME=NUMBER with a blank before each. */

@@ -87,6 +87,7 @@ pub const ERR_OTHER: c_int = 16;
 pub const ERR_INTERN: c_int = 17;
 pub const ERR_PENDING: c_int = 18;
 pub const ERR_IN_STATUS: c_int = 19;
+pub const ERR_INFO: c_int = 34;
 pub const ERR_KEYVAL: c_int = 36;
 pub const ERR_NO_MEM: c_int = 39;
 pub const ERR_ASSERT: c_int = 22;

@@ -298,6 +298,9 @@ on_endpoints! {
 
 on_endpoints! {
     fn [MPI_Comm_set_info] (comm: Comm, info: Info) on comm, ep {
+        if info == INFO_NULL {
+            return Err(ERR_INFO);
+        }
         let hints = Words::of_hints(info)?;
         ep.command(op::COMM_SET_INFO, |r| r.hints = hints.as_ref().map_or(0, Words::address), |_| Ok(()))
     }

@@ -2,7 +2,7 @@
 //!
 //! A window exposes memory of the process in the proxy: `MPI_Win_allocate` takes it from the shared heap, `MPI_Win_create` and
 //! `MPI_Win_attach` make the program's own reachable (`expose`), and memory that ranks share is in the segment of the first rank's process.
-//! What is wrong at one rank is an error at all of them.
+//! An error of one rank is one of all ranks.
 
 use super::attribute::WINDOW_KEYS;
 use super::buffers::Buffer;
@@ -218,7 +218,7 @@ fn share(ep: &EpComm, name: &'static str, bytes: isize, unit: isize) -> Result<M
     let (Some(segment), SUCCESS) = (segment, memory.class) else { return Ok(memory) };
     let mut offset = told[0] as usize;
     for (rank, part) in all.iter().enumerate() {
-        // Who has no memory has no address.
+        // A rank without memory has no address.
         let base = if part[0] > 0 { segment.base.wrapping_add(offset) } else { core::ptr::null_mut() };
         memory.shares.push(Share { bytes: part[0] as isize, unit: part[1] as c_int, base });
         if rank == ep.rank as usize {
@@ -413,6 +413,9 @@ on_windows! {
 
 on_windows! {
     fn [MPI_Win_set_info] (win: Win, info: Info) on win, w {
+        if info == INFO_NULL {
+            return Err(ERR_INFO);
+        }
         let hints = Words::of_hints(info)?;
         w.command(op::WIN_SET_INFO, |r| r.hints = hints.as_ref().map_or(0, Words::address), |_| Ok(()))?;
         let packed = hints::pack(info);

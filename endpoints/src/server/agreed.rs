@@ -1,5 +1,6 @@
 //! Commands that all members carry out together, once all of them have been asked.
 
+use crate::abi::SUCCESS;
 use crate::pmpi;
 use crate::protocol::record::{Record, op};
 use crate::state::Server;
@@ -10,9 +11,11 @@ impl Server {
         match record.op {
             op::COMM_SET_INFO => {
                 let hints = self.hints(record);
-                // SAFETY: handles of this process.
-                let error = unsafe { pmpi::MPI_Comm_set_info(record.comm as usize, hints.0) };
-                self.complete(index, error);
+                let set = |info| {
+                    // SAFETY: handles of this process.
+                    unsafe { pmpi::MPI_Comm_set_info(record.comm as usize, info) }
+                };
+                self.complete(index, hints.info().map_or(SUCCESS, set));
             }
             op::WIN_CREATE..=op::WIN_SET_INFO => {
                 let error = self.window_agreed(record, number);

@@ -12,6 +12,13 @@ pub const WEIGHTS_EMPTY: *const c_int = 11 as *const c_int;
 /// An info object of this process, freed with the value.
 pub struct Hints(pub Info);
 
+impl Hints {
+    /// None where there are no hints.
+    pub fn info(&self) -> Option<Info> {
+        (self.0 != INFO_NULL).then_some(self.0)
+    }
+}
+
 impl Drop for Hints {
     fn drop(&mut self) {
         if self.0 != INFO_NULL {

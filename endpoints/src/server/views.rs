@@ -77,7 +77,7 @@ impl Server {
         if self.memory.views.iter().any(within) {
             return true;
         }
-        // What was there is not the client's any more.
+        // Older runs there are not the client's any more.
         self.memory.views.retain(|(at, bytes, _)| {
             let stale = *at < end && run.at < at + bytes;
             if stale {

@@ -28,13 +28,15 @@ impl Server {
             op::WIN_FREE => self.free_window(record),
             _ => {
                 let hints = self.hints(record);
-                match self.windows.get(&(record.args[3] as u32)) {
-                    // SAFETY: handles of this process.
-                    Some(window) => match unsafe { pmpi::MPI_Win_set_info(window.native, hints.0) } {
-                        SUCCESS => Ok(()),
-                        error => Err(error),
-                    },
-                    None => Err(ERR_WIN),
+                let window = self.windows.get(&(record.args[3] as u32));
+                match (window, hints.info()) {
+                    (None, _) => Err(ERR_WIN),
+                    (_, None) => Ok(()),
+                    (Some(window), Some(info)) => {
+                        // SAFETY: handles of this process.
+                        let error = unsafe { pmpi::MPI_Win_set_info(window.native, info) };
+                        if error == SUCCESS { Ok(()) } else { Err(error) }
+                    }
                 }
             }
         };
@@ -43,7 +45,7 @@ impl Server {
 
     fn make_window(&mut self, record: &mut Record, number: i64) -> Result<(), c_int> {
         let parent = record.comm as usize;
-        // What is wrong at one rank is wrong at all, or the others would wait for it.
+        // An error of one rank is one of all, or the others would wait for it.
         let exposed = match record.args[4] as c_int {
             SUCCESS => self.exposed(record, true),
             class => Err(class),

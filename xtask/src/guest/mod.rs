@@ -7,20 +7,17 @@ mod compare;
 mod files;
 mod machine;
 mod ofi;
+mod programs;
 mod scripts;
 
-use crate::bounded::{self, Outcome};
 use crate::install;
-use crate::sanitize::programs;
+use crate::sanitize;
 use crate::workspace::Workspace;
 use clap::Args;
 use machine::Machine;
+use programs::{compile, each};
 use scripts::{GuestSettings, PAIR, one, pair, path, two};
-use std::collections::BTreeSet;
-use std::fmt::Write;
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 #[derive(Args)]
@@ -50,20 +47,6 @@ pub struct Options {
     kvm: bool,
 }
 
-/// Programs of tests/programs with two ranks, and options of mpirun that each is run with.
-const PROGRAMS: [(&str, &str); 11] = [
-    ("ring", ""),
-    ("requests", ""),
-    ("datatypes", ""),
-    ("protocols", ""),
-    ("wildcards", ""),
-    ("collectives", ""),
-    ("rma", ""),
-    ("order", ""),
-    ("rma", "--mca osc rdma"),
-    ("rma_passive", "--mca osc rdma"),
-    ("rma_threads", "--mca osc rdma"),
-];
 /// Options by which a job takes the device alone.
 const OVER_VERBS: &str = "--mca btl verbs,self --mca mpi_yield_when_idle 1";
 
@@ -111,27 +94,10 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
     if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", "))) }
 }
 
-/// Compiles the programs where guests see them.
-fn compile(workspace: &Workspace, cache: &Path, prefix: &Path) -> Result<PathBuf, String> {
-    let folder = cache.join("programs");
-    fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    let sources = workspace.root.join("tests/programs");
-    let names: BTreeSet<&str> = PROGRAMS.iter().map(|(name, _)| *name).collect();
-    for name in names {
-        let mut command = Command::new(prefix.join("bin/mpicc"));
-        command.args(["-O1", "-pthread", "-I"]).arg(&sources).arg(sources.join(format!("{name}.c")));
-        command.arg("-lm").arg("-o").arg(folder.join(name));
-        if let Outcome::Failed(why) = bounded::run(&mut command, Duration::from_secs(120)) {
-            return Err(format!("{name}.c: {why}"));
-        }
-    }
-    Ok(folder)
-}
-
 /// The conformance suite of BTLs over the kernel's device, each check within a limit of its own.
 fn suite(workspace: &Workspace) -> Result<String, String> {
     let cargo = workspace.cargo(&["test", "--workspace"]);
-    let built = programs(workspace, cargo, &["conformance"])?;
+    let built = sanitize::programs(workspace, cargo, &["conformance"])?;
     let program = built.into_iter().find(|p| p.package == "btl-verbs" && p.test.is_some());
     let program = program.ok_or("btl-verbs has no test program conformance")?;
     Ok(format!(
@@ -139,20 +105,6 @@ fn suite(workspace: &Workspace) -> Result<String, String> {
         workspace.root.join("components/btl-verbs").display(),
         program.path.display()
     ))
-}
-
-/// Lines that run each program, with options for the hosts and for the transport, and count those that fail.
-fn each(prefix: &Path, folder: &Path, (hosts, transport): (&str, &str)) -> String {
-    let mut script = format!("{}bad=0\n", path(prefix));
-    for (name, options) in PROGRAMS {
-        let program = folder.join(name);
-        let _ = writeln!(
-            script,
-            "timeout 300 mpirun -n 2 {hosts} {transport} {options} '{}' > out 2>&1 && echo 'passed  {name} {options}' || {{ echo 'FAILED  {name} {options}'; cat out; bad=1; }}",
-            program.display()
-        );
-    }
-    script
 }
 
 fn in_one(prefix: &Path, folder: &Path) -> String {

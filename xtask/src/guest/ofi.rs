@@ -4,8 +4,8 @@
 //! that are joined: the same programs with a rank on each.
 
 use super::machine::{self, Machine, Needed};
+use super::programs::{compile, each};
 use super::scripts::{GuestSettings, PAIR, one, pair, path, two};
-use super::{compile, each};
 use crate::sanitize::programs;
 use crate::workspace::Workspace;
 use std::path::Path;

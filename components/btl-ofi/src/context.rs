@@ -8,6 +8,7 @@ use crate::endpoints::Ep;
 use crate::link::{Core, In, Out};
 use crate::operations::Operations;
 use crate::order::Buffered;
+use crate::pause::Pause;
 use crate::ward::Ward;
 use crate::wire::Kind;
 use oxmpi_btl::Completion;
@@ -72,6 +73,8 @@ pub struct Context {
     pub operations: Operations<Completion>,
     /// Wakes a sleeper that waits for room.
     pub timer: Timer,
+    /// The next sleep of one that does not wait for room.
+    pub pause: Pause,
     /// A turn is running; a turn inside it does nothing.
     pub is_busy: bool,
 }

@@ -27,6 +27,7 @@ mod order;
 mod outbound;
 mod params;
 mod parting;
+mod pause;
 mod post;
 mod progress;
 mod proof;

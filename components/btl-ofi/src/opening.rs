@@ -12,6 +12,7 @@ use crate::memory::{Making, Memory};
 use crate::module::Ofi;
 use crate::objects::{Av, Cq, Domain};
 use crate::params::Settings;
+use crate::pause::Pause;
 use crate::provider::{Candidate, Network};
 use crate::rail::{Parts, Rail, Traits};
 use crate::service::Service;
@@ -150,6 +151,7 @@ impl Opening<'_> {
             starved: 0,
             operations: Default::default(),
             timer: Timer::new().map_err(|e| e.to_string())?,
+            pause: Pause::default(),
             is_busy: false,
         })
     }

@@ -54,6 +54,9 @@ impl Rail {
             handled += self.send_unsent(cx);
         }
         cx.is_busy = false;
+        if handled > 0 {
+            cx.pause.begin_anew();
+        }
         handled
     }
 

@@ -1,7 +1,7 @@
 //! Sleeping: a context's completion queue has a descriptor that becomes readable when the provider has work.
 //!
 //! The provider says whether one may sleep on it now. Room for messages may come without an event, so a context in which a message waits for room
-//! sleeps for a moment alone.
+//! sleeps for a moment alone. Nor does one that has sent something sleep for ever where the provider has no progress of its own (`pause.rs`).
 
 use crate::context::{Context, Holder};
 use crate::link::Calling;
@@ -22,9 +22,14 @@ impl Rail {
         if has_work(cx) || !cx.ward.may_sleep() || !cx.ep.cq.may_sleep() {
             return Status::PENDING;
         }
-        if waits_for_room(cx) {
+        let longest = if waits_for_room(cx) {
             cx.starved = cx.starved.saturating_sub(1);
-            cx.timer.set(Some(NAP));
+            Some(NAP)
+        } else {
+            (self.attendant.is_some() && cx.ward.has_sent()).then(|| cx.pause.lengthen())
+        };
+        if longest.is_some() {
+            cx.timer.set(longest);
             match set.add_fd(WaitFd { fd: cx.timer.fd(), events: READABLE }) {
                 Status::OK => {}
                 status => return status,

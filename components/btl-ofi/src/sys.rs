@@ -28,17 +28,6 @@ pub fn random<const N: usize>() -> io::Result<[u8; N]> {
     Ok(bytes)
 }
 
-/// Waits until one of the descriptors has something.
-///
-/// # Safety
-/// The descriptors are open.
-pub unsafe fn wait(fds: [RawFd; 2]) {
-    // SAFETY: the caller's promise.
-    let mut polled =
-        fds.map(|fd| PollFd::from_borrowed_fd(unsafe { BorrowedFd::borrow_raw(fd) }, PollFlags::IN));
-    let _ = poll(&mut polled, None);
-}
-
 /// Waits for one of the descriptors, for a time at most. Whether one has something.
 ///
 /// # Safety

@@ -1,11 +1,13 @@
 //! The target of peers' puts, gets and atomics: an endpoint of its own, for which a thread works where the provider has no progress of its own.
 //!
 //! A target that computes, or waits for something else, serves its peers all the same. The thread starts when memory is first registered for
-//! peers, and sleeps on the endpoint's completion queue, in which nothing ever completes: reading it has the provider work.
+//! peers, and sleeps on the endpoint's completion queue, in which nothing ever completes: reading it has the provider work. It looks again
+//! by itself, too (`pause.rs`).
 
 use crate::abi::CqEntry;
 use crate::endpoints::Ep;
 use crate::objects::Found;
+use crate::pause::Pause;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
@@ -45,6 +47,7 @@ impl Target {
     fn run(&self) {
         let mut entries = [CqEntry { context: null_mut(), flags: 0, len: 0 }; 16];
         let cq = &self.ep.cq;
+        let mut pause = Pause::default();
         while !self.stop.load(Ordering::Acquire) {
             match cq.read(&mut entries) {
                 Found::Entries(0) => {}
@@ -59,7 +62,9 @@ impl Target {
             match cq.fd {
                 Some(fd) if cq.may_sleep() => {
                     // SAFETY: both are open as long as the target, which this thread keeps.
-                    unsafe { crate::sys::wait([fd, self.bell.fd()]) }
+                    if unsafe { crate::sys::wait_for(&[fd, self.bell.fd()], pause.lengthen()) } {
+                        pause.begin_anew();
+                    }
                 }
                 Some(_) => {}
                 None => std::thread::sleep(Duration::from_micros(100)),

@@ -115,14 +115,12 @@ impl Rail {
         };
         out.door = Door { link: challenge.link, token: challenge.token, ..out.door };
         out.calling = Calling::Proving;
-        // In front of what waits for the link.
-        let first = crate::context::Unsent {
+        cx.proofs.push_back(crate::unsent::Unsent {
             via: Route::Out(head.link),
             kind: Kind::Proof,
             tag: 0,
             bytes: proof.to_vec().into(),
-        };
-        cx.unsent.push_front(first);
+        });
         true
     }
 

@@ -9,6 +9,7 @@ use crate::link::{Core, In, Out};
 use crate::operations::Operations;
 use crate::order::Buffered;
 use crate::pause::Pause;
+use crate::unsent::Unsent;
 use crate::ward::Ward;
 use crate::wire::Kind;
 use oxmpi_btl::Completion;
@@ -68,6 +69,8 @@ pub struct Context {
     pub challenged: VecDeque<u32>,
     pub free_ins: Vec<u32>,
     pub unsent: VecDeque<Unsent>,
+    /// Proofs, which open links that messages of `unsent` wait for. They come to light while those are sent, too, so they have a queue of their own.
+    pub proofs: VecDeque<Unsent>,
     /// A message found no room, which comes without an event: sleeps are short so many times.
     pub starved: u32,
     pub operations: Operations<Completion>,
@@ -91,18 +94,16 @@ impl Holder for Context {
     }
 }
 
-/// A message of the driver's own, a request or a reply that waits for room.
-pub struct Unsent {
-    pub via: Route,
-    pub kind: Kind,
-    pub tag: u8,
-    pub bytes: Box<[u8]>,
-}
-
 impl Context {
     /// A message found no room.
     pub fn starves(&mut self) {
         self.starved = NAPS;
+    }
+
+    /// Whether a message waits to be sent.
+    #[inline]
+    pub fn has_unsent(&self) -> bool {
+        !self.unsent.is_empty() || !self.proofs.is_empty()
     }
 
     /// Has a message wait for room, behind those that do.

@@ -38,6 +38,7 @@ mod service;
 mod sleep;
 mod sys;
 mod target;
+mod unsent;
 mod ward;
 mod wire;
 

@@ -148,6 +148,7 @@ impl Opening<'_> {
             challenged: VecDeque::new(),
             free_ins: Vec::new(),
             unsent: VecDeque::new(),
+            proofs: VecDeque::new(),
             starved: 0,
             operations: Default::default(),
             timer: Timer::new().map_err(|e| e.to_string())?,

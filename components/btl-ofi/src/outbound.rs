@@ -1,10 +1,11 @@
 //! Sending on links: the first hello, what the host sends, and what waits for room or for its link.
 
 use crate::buffers::Route;
-use crate::context::{Context, Unsent};
+use crate::context::Context;
 use crate::link::{Called, Calling};
 use crate::post::Body;
 use crate::rail::Rail;
+use crate::unsent::{Unsent, offer_each};
 use crate::wire::{Hello, Kind};
 use oxmpi_btl::Message;
 use oxmpi_mca::Status;
@@ -49,7 +50,7 @@ impl Rail {
         if !cx.unposted.is_empty() {
             self.post_receives(cx);
         }
-        if !cx.unsent.is_empty() {
+        if cx.has_unsent() {
             self.send_unsent(cx);
         }
     }
@@ -98,25 +99,10 @@ impl Rail {
         }
     }
 
-    /// Sends what waits, each link's in order. How many have gone.
+    /// Sends what waits: proofs first, then each link's messages in order. How many have gone.
     pub fn send_unsent(&self, cx: &mut Context) -> i32 {
-        let mut sent = 0;
-        let mut full: Vec<Route> = Vec::new();
-        for _ in 0..cx.unsent.len() {
-            let Some(first) = cx.unsent.pop_front() else { break };
-            let status = match full.contains(&first.via) {
-                true => Status::NO_RESOURCE,
-                false => self.send_one(cx, &first),
-            };
-            if status == Status::NO_RESOURCE {
-                full.push(first.via);
-                cx.unsent.push_back(first);
-            } else {
-                // Also where the process is gone: nobody waits for it.
-                sent += 1;
-            }
-        }
-        sent
+        let proofs = offer_each(cx, |cx| &mut cx.proofs, |cx, message| self.send_one(cx, message));
+        proofs + offer_each(cx, |cx| &mut cx.unsent, |cx, message| self.send_one(cx, message))
     }
 
     fn send_one(&self, cx: &mut Context, message: &Unsent) -> Status {

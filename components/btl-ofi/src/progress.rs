@@ -50,7 +50,7 @@ impl Rail {
         if !cx.operations.again.is_empty() {
             self.try_again(cx);
         }
-        if !cx.unsent.is_empty() {
+        if cx.has_unsent() {
             handled += self.send_unsent(cx);
         }
         cx.is_busy = false;

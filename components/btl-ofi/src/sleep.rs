@@ -46,7 +46,7 @@ fn has_work(cx: &Context) -> bool {
 
 fn waits_for_room(cx: &Context) -> bool {
     cx.starved > 0
-        || !cx.unsent.is_empty()
+        || cx.has_unsent()
         || !cx.operations.again.is_empty()
         || cx
             .outs

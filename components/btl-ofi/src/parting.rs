@@ -14,6 +14,8 @@ use std::time::Instant;
 
 /// How long what was sent may take to go out.
 const LONGEST: Duration = Duration::from_secs(5);
+/// Reads of a completion queue at the end, at most.
+const MOST_LEFT: u32 = 1000;
 
 impl Rail {
     /// Sends what is left, everywhere.
@@ -32,6 +34,14 @@ impl Rail {
             }
             std::thread::yield_now();
         }
+        (0..all.count()).for_each(|number| self.drain(all.enter(number).context()));
+        self.drain(service.context());
+    }
+
+    /// Reads a completion queue until nothing is there, for the last time. ofi_rxm, which closes its connections first, hands the buffers of messages that it finds behind that back to
+    /// them, and ends the process by it.
+    fn drain(&self, cx: &mut Context) {
+        let _ = (0..MOST_LEFT).find(|_| self.take(cx) == 0);
     }
 
     /// Takes what is there for an endpoint, and says good-bye on its links. Whether something of it is under way.

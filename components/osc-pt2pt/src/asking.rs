@@ -9,6 +9,7 @@ use crate::line::{Awaited, Line, carries_questions};
 use crate::state::LockedState;
 use crate::wire::{HEAD, Head, begin_question, room_of};
 use core::sync::atomic::Ordering;
+use oxmpi_mca::cri::set_of;
 use oxmpi_osc_support::{Destination, Elements, Pending, module_key};
 
 /// A record as it is asked.
@@ -60,7 +61,7 @@ impl LockedState<'_> {
         let (reach, registration) =
             reached.filter_map(|reach| Some((reach, registered(module_key(reach.btl()))?))).next()?;
         let line = Line::new(*reach, asking.cri, *registration, asking.ended.clone())?;
-        asking.contexts.fetch_or(1 << line.ctx(), Ordering::Relaxed);
+        asking.contexts.fetch_or(set_of(line.ctx()), Ordering::Relaxed);
         Some(Box::new(line))
     }
 

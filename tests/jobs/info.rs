@@ -204,7 +204,7 @@ fn a_mistake_in_any_source_stops_the_job_before_it_starts() {
     for (text, parts) in [
         ("\nbtl_shm_eager_limit = huge\n", ["params.conf:2", "huge"]),
         ("btl_shm_single_copy_mechanism = cmaa\n", ["params.conf:1", "did you mean cma?"]),
-        ("runtime_num_cris = 65\n", ["params.conf:1", "from 0 to 64"]),
+        ("runtime_num_cris = 129\n", ["params.conf:1", "from 0 to 128"]),
         ("btl = self,nosuch\n", ["params.conf:1", "nosuch"]),
         ("just words\n", ["params.conf:1", "just words"]),
     ] {

@@ -158,8 +158,9 @@ static void refused(void) {
     CHECK(MPI_Send(&x, -1, MPI_INT, 0, 0, ep[0]) == MPI_ERR_COUNT, "count");
     CHECK(MPI_Send(&x, 1, MPI_DATATYPE_NULL, 0, 0, ep[0]) == MPI_ERR_TYPE, "type");
     CHECK(MPI_Bcast(&x, 1, MPI_INT, total, ep[0]) == MPI_ERR_ROOT, "root");
-    MPI_Win win;
-    CHECK(MPI_Win_create(&x, 4, 1, MPI_INFO_NULL, ep[0], &win) == MPI_ERR_UNSUPPORTED_OPERATION, "windows");
+    MPI_Request partitioned;
+    error = MPI_Psend_init(&x, 1, 1, MPI_INT, 0, 0, ep[0], MPI_INFO_NULL, &partitioned);
+    CHECK(error == MPI_ERR_UNSUPPORTED_OPERATION, "partitioned: class %d", error);
     MPI_Status status;
     if (er[0] == 0) {
         MPI_Request r;

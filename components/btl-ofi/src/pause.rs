@@ -8,7 +8,7 @@ use core::time::Duration;
 
 /// The sleep behind work.
 const SHORTEST: Duration = Duration::from_millis(4);
-/// What it grows to while there is none.
+/// The longest, to which it grows while there is none.
 const LONGEST: Duration = Duration::from_secs(1);
 
 /// The length of the next sleep.

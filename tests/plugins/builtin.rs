@@ -83,7 +83,7 @@ fn parameters_are_written_where_that_has_an_effect() {
     let mut registry = unsafe { Registry::look(Resolver::new(), &[], &builtin) };
     registry.write("runtime_num_cris", "3").expect("a tool may, before the start");
     assert_eq!(registry.write("btl_self_queue_size", "1m").map(drop), Err(CannotSet::Never));
-    assert!(matches!(registry.write("runtime_num_cris", "65"), Err(CannotSet::Wrong(_))));
+    assert!(matches!(registry.write("runtime_num_cris", "129"), Err(CannotSet::Wrong(_))));
     let (wireup, params) = (Source::Singleton, registry.written());
     let instance = Instance::start(Config { builtin, wireup, params, ..Config::default() });
     let instance = instance.unwrap_or_else(|e| panic!("{e}"));

@@ -150,6 +150,44 @@ fn windows_by_pt2pt_keep_the_order_of_unlike_operations() {
         .all_ok(4);
 }
 
+/// Two nodes over tcp alone, with osc-pt2pt.
+fn pt2pt_over_tcp(hosts: &str) -> Job {
+    let job = Job::of(std::process::Command::new(mpi().bin("mpirun")));
+    let job = job.args(["--host", hosts, "--map-by", "node", "--mca", "plm", "local"]);
+    job.args(["--mca", "btl", "tcp,self", "--mca", "osc", "pt2pt"])
+}
+
+/// Gets, puts, fetch-and-ops and accumulates of a rank that makes no call of MPI before all are done.
+#[test]
+fn windows_by_pt2pt_need_no_target_that_calls() {
+    if !mpi().is_ours() {
+        return leave_out("targets that compute, by osc-pt2pt", "one-sided components are ours");
+    }
+    pt2pt_over_tcp("a:1,b:1").limit(300).program("rma_passive").arg("open").run().all_ok(2);
+}
+
+/// Operations of any type, operation and layout.
+#[test]
+fn windows_by_pt2pt_ask_by_one_message() {
+    if !mpi().is_ours() {
+        return leave_out("messages of accumulates by osc-pt2pt", "one-sided components are ours");
+    }
+    pt2pt_over_tcp("a:1,b:1").limit(120).program("rma_counted").run().all_ok(2);
+}
+
+/// Accumulates of the target itself and of those that ask it meet at the same elements; in messages so small that many go by messages, too.
+#[test]
+fn windows_by_pt2pt_have_one_rule_for_each_element() {
+    if !mpi().is_ours() {
+        return leave_out("accumulates by every way of osc-pt2pt", "one-sided components are ours");
+    }
+    let run = |job: Job| job.limit(300).program("rma_one_element").run().all_ok(4);
+    run(pt2pt_over_tcp("a:2,b:2"));
+    run(pt2pt_over_tcp("a:2,b:2").args(["--mca", "osc_pt2pt_message_size", "256"]));
+    run(Job::new(4).args(["--mca", "osc", "pt2pt", "--mca", "btl", "shm,self"]));
+    run(pt2pt_over_tcp("a:2,b:2").args(["--mca", "osc_pt2pt_service_links", "false"]));
+}
+
 /// Patches of global arrays by both components, on one node with and without copies between processes, and on two.
 #[test]
 fn patches_are_found_as_they_were_written() {

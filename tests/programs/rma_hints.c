@@ -247,7 +247,7 @@ static void variables(void) {
         all += met[i] = told(win, name, MPI_T_PVAR_CLASS_LEVEL);
     }
     CHECK(all >= 1 && all <= (unsigned long long)size, "%llu ranks", all);
-    CHECK(met[3] == (by_rdma ? 0ull : (unsigned long long)size), "%llu ranks by messages", met[3]);
+    CHECK(by_rdma ? met[3] == 0 : all == (unsigned long long)size && met[3] >= 1 && met[0] + met[1] == 0, "%llu ranks by messages", met[3]);
     CHECK(!by_rdma || size > 1 || met[0] == 1, "%llu ranks mapped", met[0]);
     /* All lock the same rank. */
     unsigned long long tried = counted(win, "osc_win_exclusive_lock_attempts"), retried = counted(win, "osc_win_lock_retries");

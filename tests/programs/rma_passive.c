@@ -1,5 +1,7 @@
 /* A target that makes no MPI call before the others have done all they have to do with its memory, for every flavour: it computes until a word
- * says that they have. Windows of shared memory are those of a node's ranks. */
+ * says that they have. Windows of shared memory are those of a node's ranks.
+ *
+ * usage: rma_passive [open]: with "open" all ranks are locked before, so that no lock is asked for meanwhile. */
 #include "check.h"
 
 #include <sched.h>
@@ -19,6 +21,17 @@ static double now(void) {
 
 #define TIMED(call) do { double t_ = now(); call; t_ = now() - t_; if (t_ > most) most = t_; } while (0)
 static double most;
+/* All ranks are locked. */
+static int is_open;
+
+static void lock(int kind, MPI_Win win) {
+    if (!is_open) TIMED(MPI_Win_lock(kind, 0, 0, win));
+}
+
+static void unlock(MPI_Win win) {
+    if (is_open) TIMED(MPI_Win_flush(0, win));
+    else TIMED(MPI_Win_unlock(0, win));
+}
 
 /* The target computes; nobody needs it, or this does not end well. */
 static void compute(const volatile long *word, long due) {
@@ -33,7 +46,7 @@ static void operate(MPI_Win win, MPI_Aint base) {
     for (int i = 0; i < WORDS; i++) data[i] = 1000 * rank + i;
     /* Of a dynamic window displacements are addresses, of the others units of a long. */
     MPI_Aint unit = base ? (MPI_Aint)sizeof(long) : 1, third = WORDS / 4;
-    TIMED(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win));
+    lock(MPI_LOCK_EXCLUSIVE, win);
     TIMED(MPI_Put(data, third, MPI_LONG, 0, base + 2 * third * unit, third, MPI_LONG, win));
     TIMED(MPI_Win_flush(0, win));
     TIMED(MPI_Get(back, third, MPI_LONG, 0, base + 2 * third * unit, third, MPI_LONG, win));
@@ -48,26 +61,32 @@ static void operate(MPI_Win win, MPI_Aint base) {
                               MPI_SUM, win));
     short little[5] = {1, 2, 3, 4, 5};
     TIMED(MPI_Accumulate(little, 5, MPI_SHORT, 0, base + 3 * third * unit, 5, MPI_SHORT, MPI_SUM, win));
-    TIMED(MPI_Win_unlock(0, win));
-    TIMED(MPI_Win_lock_all(0, win));
+    unlock(win);
+    if (!is_open) TIMED(MPI_Win_lock_all(0, win));
     MPI_Request request;
     TIMED(MPI_Rget(back, third, MPI_LONG, 0, base + third * unit, third, MPI_LONG, win, &request));
     TIMED(MPI_Wait(&request, MPI_STATUS_IGNORE));
     TIMED(MPI_Win_flush_all(win));
-    TIMED(MPI_Win_unlock_all(win));
-    TIMED(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win));
+    if (!is_open) TIMED(MPI_Win_unlock_all(win));
+    lock(MPI_LOCK_SHARED, win);
     TIMED(MPI_Accumulate(&one, 1, MPI_LONG, 0, base + 2 * unit, 1, MPI_LONG, MPI_SUM, win));
-    TIMED(MPI_Win_unlock(0, win));
+    unlock(win);
 }
 
 static void try_out(MPI_Win win, long *mine, MPI_Aint base) {
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);
     memset(mine, 0, WORDS * sizeof(long));
     MPI_Win_unlock(rank, win);
+    if (is_open) {
+        /* A rank that has locked all would keep one that asks for itself alone from the barrier. */
+        MPI_Barrier(comm);
+        MPI_Win_lock_all(0, win);
+    }
     MPI_Barrier(comm);
     if (rank == 0) compute(mine + 2, size - 1);
     else operate(win, base);
     MPI_Barrier(comm);
+    if (is_open) MPI_Win_unlock_all(win);
     if (rank == 0) {
         MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
         CHECK(mine[0] == size - 1, "%ld of %d have counted", mine[0], size - 1);
@@ -86,6 +105,7 @@ static void try_out(MPI_Win win, long *mine, MPI_Aint base) {
 
 int main(int argc, char **argv) {
     begin(&argc, &argv, &rank, &size);
+    is_open = argc > 1 && !strcmp(argv[1], "open");
     comm = MPI_COMM_WORLD;
     static long own[WORDS];
     const MPI_Aint bytes = sizeof own;

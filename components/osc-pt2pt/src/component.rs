@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex};
 pub struct Pt2ptComponent;
 
 /// The reason for which a window is served, and how its ranks are reached (counted by `Osc::paths`).
-const WAY: &str = "a window is served by the component of the highest priority that reaches all its ranks; this one reaches each by messages, over any transport, \
-                   which osc_win_ranks_by_messages of MPI_T counts for a window";
+const WAY: &str = "a window is served by the component of the highest priority that reaches all its ranks; this one reaches each by messages, over any transport, or by requests that the transport's service links carry to it, \
+                   which osc_win_ranks_by_messages and osc_win_ranks_by_requests of MPI_T count for a window";
 
 impl Component for Pt2ptComponent {
     type Module = OscModule;

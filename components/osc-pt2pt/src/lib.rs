@@ -1,8 +1,12 @@
-//! One-sided communication over two-sided messages: every operation is a record in a message to the target, which carries it
+//! One-sided communication by records, which go to the listener of their target by a transport's service links, or by messages to the target itself, which carries them
 //! out when it makes progress. See README.md for the map.
 
+mod asking;
 mod component;
+mod deed;
+mod ear;
 mod layout;
+mod line;
 mod link;
 mod notify;
 mod origin;

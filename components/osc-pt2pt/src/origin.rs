@@ -1,16 +1,17 @@
 //! Operations at their origin: checked against epoch and range, and made into records.
 //!
-//! Short data is copied into the record when the call is made, so put and accumulate are over at the origin when they return. Long
+//! Short data is copied into the record when the call is made, so put and accumulate are over at the origin when they return. The target's listener is asked for such operations where
+//! it has one (`asking.rs`); else they go by messages. Long
 //! data is sent from where it lies and received where it belongs; such an operation is open ([`Open`]) until the messages
 //! have ended, and one that gets something until it has come.
 
+use crate::asking::Asking;
 use crate::layout::{one_block, runs_of};
 use crate::link::ANY_SOURCE;
 use crate::peer::Open;
 use crate::state::{Core, LockedState, TransferPurpose};
-use crate::wire::{HEAD, Head, flag, kind, tag};
+use crate::wire::{HEAD, Head, flag, kind, layout_of, tag};
 use core::ptr::{null, null_mut};
-use oxmpi_datatype::Run;
 use oxmpi_datatype::kernel::op;
 use oxmpi_mca::{Entry, Status};
 use oxmpi_osc::{Asked, Rma, Want};
@@ -76,10 +77,24 @@ impl<'a> Task<'a> {
     fn bytes(&self) -> u64 {
         self.gives.map_or(self.there.bytes(), |gives| gives.bytes().min(self.there.bytes()))
     }
+
+    /// Appends the data that it gives, of which there are `len` bytes at the target.
+    fn append(&self, len: u64, out: &mut Vec<u8>) {
+        let Some(gives) = self.gives else { return };
+        // SAFETY: the program's buffers hold the data during the call.
+        unsafe {
+            if !self.compare.is_null() {
+                Elements { at: self.compare.cast_mut(), ..gives }.append(0, len, out);
+            }
+            gives.append(0, len, out);
+        }
+    }
 }
 
 /// Batches on their way, from which on the one who fills them helps to empty them.
 const MANY_MESSAGES: usize = 256;
+/// The same of questions to a rank that wait for room.
+const MANY_QUESTIONS: usize = 4;
 
 impl Core {
     /// Issues an operation: one of the kinds of records.
@@ -109,7 +124,8 @@ impl Core {
     fn issue(&self, entry: &mut Entry, task: &Task<'_>, want: Want) -> Asked<Request> {
         let mut locked = self.enter(entry);
         let request = locked.issue(task, want)?;
-        let crowded = locked.transfers.len() > MANY_MESSAGES;
+        let unsent = locked.peer(task.target).line.as_ref().map_or(0, |line| line.unsent());
+        let crowded = locked.transfers.len() > MANY_MESSAGES || unsent > MANY_QUESTIONS;
         drop(locked);
         if crowded {
             self.link.comm.progress(entry);
@@ -172,27 +188,38 @@ impl LockedState<'_> {
         let rank = task.target;
         let runs = runs_of(task.there.dtype, task.there.count, bytes, offset);
         let block = one_block(&runs);
-        let runs: &[Run] = if block.is_some() { &[] } else { &runs };
+        let (layout, runs) = match block {
+            Some(_) => (Vec::new(), 0),
+            None => (layout_of(&runs), runs.len() as u32),
+        };
+        let gives = if task.gives.is_some() { flag::GIVES } else { 0 };
+        let head = Head {
+            kind: task.kind,
+            flags: gives,
+            code: task.code,
+            word: task.counter.unwrap_or(task.there.dtype.base.0),
+            number: 0,
+            disp: block.map_or(0, |(disp, _)| disp),
+            len: bytes,
+            runs,
+            layout: layout.len() as u32,
+        };
+        let asking = Asking { target: rank, head, layout: &layout, takes: task.takes };
+        if task.counter.is_none() && self.can_ask(&asking) {
+            return self.gather(&asking, request, |out| task.append(bytes, out));
+        }
+        self.come_behind_questions(rank);
         let peer = self.peer(rank);
         let (number, fits) = (peer.number(), |room: usize| bytes <= (room - HEAD) as u64);
         let gives_apart = task.gives.is_some() && task.kind != kind::SWAP && !fits(peer.room);
         let takes_apart = task.takes.is_some() && !fits(self.core.common.settings.message);
         let flags = [
-            (task.gives.is_some(), flag::GIVES),
             (gives_apart, flag::GIVES_APART),
             (takes_apart, flag::TAKES_APART),
             (task.counter.is_some(), flag::NOTIFIES),
         ];
-        let head = Head {
-            kind: task.kind,
-            flags: flags.iter().filter(|(set, _)| *set).fold(0, |all, (_, flag)| all | flag),
-            code: task.code,
-            word: task.counter.unwrap_or(task.there.dtype.base.0),
-            number,
-            disp: block.map_or(0, |(disp, _)| disp),
-            len: bytes,
-            runs: 0,
-        };
+        let flags = flags.iter().filter(|(set, _)| *set).fold(gives, |all, (_, flag)| all | flag);
+        let head = Head { flags, number, ..head };
         let left = u32::from(task.takes.is_some()) + u32::from(gives_apart) + u32::from(takes_apart);
         let waits = left > 0 && request.is_some();
         let peer = self.peer(rank);
@@ -203,7 +230,7 @@ impl LockedState<'_> {
             let request = request.take();
             peer.open.insert(number, Open { left, destination, request, failure: Status::OK });
         }
-        self.transmit(task, head, runs, takes_apart);
+        self.transmit(task, head, &layout, takes_apart);
         // Neither what a request stands for nor a long transfer nor a notification is to wait for a synchronisation.
         if waits || gives_apart || takes_apart || task.counter.is_some() {
             self.push(rank);
@@ -212,22 +239,17 @@ impl LockedState<'_> {
     }
 
     /// The record, and the messages beside it.
-    fn transmit(&mut self, task: &Task<'_>, head: Head, runs: &[Run], takes_apart: bool) {
+    fn transmit(&mut self, task: &Task<'_>, head: Head, layout: &[u8], takes_apart: bool) {
         let (core, rank, number) = (self.core, task.target, head.number);
         if let Some(takes) = task.takes.filter(|_| takes_apart) {
             // SAFETY: the program's buffer is the operation's until that is over, which it is not before the message has ended.
             let begun = unsafe { core.link.receive(self.entry, takes, rank.cast_signed(), tag::RESULT) };
             self.watch(rank, begun, TransferPurpose::Part { rank, number });
         }
-        let inline = task.gives.filter(|_| !head.has(flag::GIVES_APART));
-        self.append(rank, head, runs, |out| {
-            let Some(gives) = inline else { return };
-            // SAFETY: the program's buffers hold the data during the call.
-            unsafe {
-                if !task.compare.is_null() {
-                    Elements { at: task.compare.cast_mut(), ..gives }.append(0, head.len, out);
-                }
-                gives.append(0, head.len, out);
+        let inline = !head.has(flag::GIVES_APART);
+        self.append(rank, head, layout, |out| {
+            if inline {
+                task.append(head.len, out);
             }
         });
         if let Some(gives) = task.gives.filter(|_| head.has(flag::GIVES_APART)) {

@@ -43,6 +43,13 @@ pub const PARAMS: &[ParamDecl] = &[
         "Messages of operations that each window is ready to receive, each with a buffer of osc_pt2pt_message_size. Lower it where a program has very many windows",
     )
     .range(1, 1024),
+    ParamDecl::new(
+        "service_links",
+        ParamKind::BOOL,
+        8,
+        "true",
+        "Has operations that fit into a message carried out at their targets by whoever serves their transport there, so also while they compute, where it has service links. Set it to false to have all carried out in the targets' own calls of MPI",
+    ),
 ];
 
 /// A record of any kind without data fits, and the largest element for compare and swap, twice.
@@ -59,6 +66,8 @@ pub struct Settings {
     pub aggregation: usize,
     pub message: usize,
     pub receives: usize,
+    /// Operations are asked of the targets' listeners.
+    pub asks: bool,
 }
 
 impl Settings {
@@ -68,6 +77,7 @@ impl Settings {
             aggregation: params.size(AGGREGATION),
             message: params.size(2),
             receives: params.int(3) as usize,
+            asks: params.flag(4),
         }
     }
 

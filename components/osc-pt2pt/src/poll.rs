@@ -23,16 +23,29 @@ impl Core {
 
 impl LockedState<'_> {
     fn poll(&mut self) -> i32 {
-        let events = self.look_at_transfers() + self.take_messages();
+        let events = self.end_questions() + self.look_at_transfers() + self.take_messages();
+        self.ask_what_is_stuck();
+        self.resume_what_was_early();
         let owed = core::mem::take(&mut self.owed);
         owed.into_iter().for_each(|rank| self.push(rank));
         self.send_what_rests();
         events
     }
 
-    /// Whether no batch and no answer waits to be sent.
+    /// Whether no batch and no answer waits to be sent, and nothing waits for what no message tells.
     fn has_sent_all(&self) -> bool {
-        self.waiting.is_empty() && self.owed.is_empty()
+        let state = [&self.waiting, &self.owed, &self.stuck, &self.early];
+        state.iter().all(|ranks| ranks.is_empty()) && self.core.asking.ended.is_empty()
+    }
+
+    fn ask_what_is_stuck(&mut self) {
+        let stuck = core::mem::take(&mut self.stuck);
+        stuck.into_iter().for_each(|rank| self.ask_further(rank));
+    }
+
+    fn resume_what_was_early(&mut self) {
+        let early = core::mem::take(&mut self.early);
+        early.into_iter().for_each(|rank| self.resume(rank));
     }
 
     /// Sends batches to which nothing was added since the last turn: whoever added to them does something else now, perhaps
@@ -41,7 +54,7 @@ impl LockedState<'_> {
         let mut at = 0;
         while let Some(&rank) = self.waiting.get(at) {
             let peer = self.peer(rank);
-            let len = peer.batch.len();
+            let len = peer.gathered();
             if len > peer.seen {
                 peer.seen = len;
                 at += 1;

@@ -14,6 +14,8 @@
 //! **Buffers.** A message's buffer is its [`Transfer`]'s until the message has ended; memory of the program is used in place and
 //! stays as it is by MPI's rules until the operation is over, which `Open::left` or `Peer::busy` count.
 
+use crate::ear::Ear;
+use crate::line::Ended;
 use crate::link::{Link, Pending};
 use crate::params::Settings;
 use crate::peer::Peer;
@@ -25,8 +27,9 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use oxmpi_datatype::{Run, TypeRef};
 use oxmpi_mca::{Entry, Host, Status};
 use oxmpi_osc::{WinCounts, WinDesc, flavor};
-use oxmpi_osc_support::wire::{RUN, write_runs};
-use oxmpi_osc_support::{Address, Elements, Epochs, Exposed, Locks, RequestPool};
+use oxmpi_osc_support::{
+    Address, Elements, Epochs, Exposed, Locks, Registered, RemoteRegistration, RequestPool,
+};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -51,6 +54,7 @@ pub struct Core {
     /// each other; a leaf, taken behind the window's.
     pub exposed: Arc<Mutex<Exposed>>,
     pub sizes: Arc<Sizes>,
+    pub asking: Asking,
     /// The host's word for the window, for requests.
     pub host_win: Address<c_void>,
     state: Mutex<State>,
@@ -62,6 +66,21 @@ pub struct Core {
 pub struct MemoryShare {
     pub exposed: Arc<Mutex<Exposed>>,
     pub sizes: Arc<Sizes>,
+}
+
+/// The means by which this rank asks listeners, and its own listener.
+pub struct Asking {
+    /// Registrations at which this rank's listener is asked: they go before that.
+    pub registered: Mutex<Vec<Registered>>,
+    pub ear: Box<Ear>,
+    /// Those of all ranks, `each` of them for one.
+    pub registrations: Box<[RemoteRegistration]>,
+    pub each: usize,
+    /// The CRI on which questions are asked: that of the thread that made the window.
+    pub cri: u32,
+    /// Contexts on which some may be under way, by bit.
+    pub contexts: AtomicU64,
+    pub ended: Arc<Ended>,
 }
 
 /// See the module's head.
@@ -82,8 +101,12 @@ pub struct State {
     pub cursor: usize,
     /// Ranks for which answers wait in the batch.
     pub owed: Vec<u32>,
-    /// Ranks for which anything may wait there.
+    /// Ranks for which anything may wait there, or is gathered.
     pub waiting: Vec<u32>,
+    /// Ranks for which questions wait for room.
+    pub stuck: Vec<u32>,
+    /// Ranks whose messages wait for questions of theirs.
+    pub early: Vec<u32>,
     /// Buffers of messages that have ended.
     spare: Vec<Vec<u8>>,
 }
@@ -129,12 +152,22 @@ impl State {
             cursor: 0,
             owed: Vec::new(),
             waiting: Vec::new(),
+            stuck: Vec::new(),
+            early: Vec::new(),
             spare: Vec::new(),
         }
     }
 
     pub fn peer(&mut self, rank: u32) -> &mut Peer {
         &mut self.peers[rank as usize]
+    }
+
+    /// Looks at questions that have ended; how many.
+    fn end_questions(&mut self, ended: &Ended) -> i32 {
+        let ended = ended.take();
+        let events = ended.len() as i32;
+        ended.into_iter().for_each(|ask| self.peer(ask.rank).end_question(ask));
+        events
     }
 }
 
@@ -164,6 +197,7 @@ impl Core {
         link: Link,
         desc: &WinDesc,
         shared: MemoryShare,
+        asking: Asking,
         peers: Vec<Peer>,
     ) -> Core {
         Core {
@@ -173,6 +207,7 @@ impl Core {
             dynamic: desc.flavor == flavor::DYNAMIC,
             exposed: shared.exposed,
             sizes: shared.sizes,
+            asking,
             // SAFETY: the host's name of the window, which only the host follows, in any thread.
             host_win: unsafe { Address::of(desc.host_win) },
             state: Mutex::new(State::new(peers, desc)),
@@ -217,14 +252,23 @@ impl Core {
     pub fn wait_until(&self, entry: &mut Entry, mut wanted: impl FnMut(&mut State) -> bool) -> Status {
         // `changes` when the answer was no.
         let mut seen = None;
-        self.link.comm.until(entry, || {
+        let mut question = || {
+            // A thread that waits for an answer need not wait for a turn of the window.
+            if !self.asking.ended.is_empty() && self.look().end_questions(&self.asking.ended) > 0 {
+                self.changes.fetch_add(1, Ordering::Release);
+            }
             // SYNC POINT with `LockedState::changed`: what moved the number is under the lock.
             let now = self.changes.load(Ordering::Acquire);
             if seen.replace(now) == Some(now) {
                 return false;
             }
             wanted(&mut self.look())
-        })
+        };
+        // Answers come on a context that may be another thread's.
+        match self.asking.contexts.load(Ordering::Relaxed) {
+            0 => self.link.comm.until(entry, question),
+            contexts => self.link.comm.until_idle(entry, || if question() { 0 } else { contexts }),
+        }
     }
 }
 
@@ -234,6 +278,15 @@ impl LockedState<'_> {
         (self.core, self.entry, &mut self.state)
     }
 
+    /// Looks at questions that have ended; how many.
+    pub fn end_questions(&mut self) -> i32 {
+        let events = self.state.end_questions(&self.core.asking.ended);
+        if events > 0 {
+            self.changed();
+        }
+        events
+    }
+
     /// Something happened that a thread may wait for.
     pub fn changed(&self) {
         self.core.changes.fetch_add(1, Ordering::Release);
@@ -241,15 +294,7 @@ impl LockedState<'_> {
 
     /// No message reaches the rank any more.
     pub fn broke(&mut self, rank: u32, status: Status) {
-        let peer = self.peer(rank);
-        peer.batch.clear();
-        if !peer.broken.is_err() {
-            peer.broken = status;
-        }
-        let open = core::mem::take(&mut peer.open);
-        for request in open.into_values().filter_map(|open| open.request) {
-            request.complete(status);
-        }
+        self.peer(rank).break_off(status);
         self.changed();
     }
 
@@ -297,8 +342,47 @@ impl LockedState<'_> {
         }
     }
 
-    /// Sends what waits for the rank.
+    /// Sends what waits for the rank, or is gathered.
     pub fn push(&mut self, rank: u32) {
+        self.ask(rank);
+        self.push_messages(rank);
+    }
+
+    /// Asks the rank's listener what is gathered.
+    pub fn ask(&mut self, rank: u32) {
+        let Some(line) = self.peer(rank).line.as_mut() else { return };
+        line.ask(rank);
+        self.ask_further(rank);
+    }
+
+    /// Asks what waits for room, as far as there is any.
+    pub fn ask_further(&mut self, rank: u32) {
+        let (core, entry, state) = self.parts();
+        let Some(line) = state.peer(rank).line.as_mut() else { return };
+        if line.unsent() == 0 {
+            return;
+        }
+        let status = line.send(&core.common.host, entry);
+        if line.unsent() > 0 && status.is_ok() && !state.stuck.contains(&rank) {
+            state.stuck.push(rank);
+        }
+        if status.is_err() {
+            self.broke(rank, status);
+        }
+    }
+
+    /// Records that go by messages from now on come behind all that the rank was asked.
+    pub fn come_behind_questions(&mut self, rank: u32) {
+        self.ask(rank);
+        let Some(line) = self.peer(rank).line.as_mut() else { return };
+        let number = line.asked;
+        if core::mem::replace(&mut line.told, number) < number {
+            self.tell(rank, Head { kind: kind::AFTER, number, ..Head::default() });
+        }
+    }
+
+    /// Sends the messages that wait for the rank.
+    fn push_messages(&mut self, rank: u32) {
         let empty = self.spare.pop().unwrap_or_default();
         let peer = self.peer(rank);
         if peer.batch.is_empty() {
@@ -309,15 +393,14 @@ impl LockedState<'_> {
         self.send_out(rank, batch, tag::RECORDS);
     }
 
-    /// Puts a record behind the others to a rank, and sends them where they are enough. `data` appends
+    /// Puts a record behind the others to a rank, and sends them where they are enough. `layout` is what the head says, and `data` appends
     /// [`Head::inline`] bytes.
-    pub fn append(&mut self, rank: u32, head: Head, runs: &[Run], data: impl FnOnce(&mut Vec<u8>)) {
+    pub fn append(&mut self, rank: u32, head: Head, layout: &[u8], data: impl FnOnce(&mut Vec<u8>)) {
         let room = self.peer(rank).room;
-        let size = HEAD + runs.len() * RUN + head.inline().unwrap_or(0);
-        let head = Head { runs: runs.len() as u32, ..head };
+        let size = HEAD + layout.len() + head.inline().unwrap_or(0);
         let write = |out: &mut Vec<u8>| {
             head.write(out);
-            write_runs(runs, out);
+            out.extend_from_slice(layout);
             data(out);
         };
         if size <= room {
@@ -342,13 +425,19 @@ impl LockedState<'_> {
         }
         let limit = settings.batch(peer.room);
         if !peer.batch.is_empty() && peer.batch.len() + size > limit {
-            self.push(rank);
+            self.push_messages(rank);
         }
         let peer = self.peer(rank);
         write(&mut peer.batch);
         if peer.batch.len() + HEAD > limit {
-            return self.push(rank);
+            return self.push_messages(rank);
         }
+        self.list(rank);
+    }
+
+    /// Something waits for the rank, which a turn of progress is to look at.
+    pub fn list(&mut self, rank: u32) {
+        let peer = self.peer(rank);
         if !core::mem::replace(&mut peer.listed, true) {
             peer.seen = 0;
             self.waiting.push(rank);

@@ -3,14 +3,14 @@
 //! Runs in progress with the window locked, and with the memory's lock while that is changed, which makes operations atomic to each other, all
 //! elements of one at once. Incoming records are not trusted: a record that makes no sense ends its sender's part in the job.
 
+use crate::deed::{Nonsense, Taken, answer_of, carry_out, expect};
 use crate::layout::{meet, one_block, type_of};
 use crate::link::Pending;
 use crate::state::{LockedState, TransferPurpose};
 use crate::wire::{Head, Record, flag, kind, tag};
-use oxmpi_datatype::{Base, Run, TypeRef};
+use oxmpi_datatype::{Run, TypeRef};
 use oxmpi_mca::Status;
-use oxmpi_osc_support::runs::bytes;
-use oxmpi_osc_support::{Blocks, Elements};
+use oxmpi_osc_support::Elements;
 
 /// Fate of a record.
 enum Step {
@@ -20,15 +20,6 @@ enum Step {
     Stopped,
     /// It waits itself until the rank's messages to and from the window's memory have ended.
     Early,
-}
-
-/// No sender of ours makes such a record.
-struct Nonsense;
-
-type Taken<T = ()> = Result<T, Nonsense>;
-
-fn expect<T>(value: Option<T>) -> Taken<T> {
-    value.ok_or(Nonsense)
 }
 
 impl LockedState<'_> {
@@ -98,6 +89,13 @@ impl LockedState<'_> {
                 self.watch(from, begun, TransferPurpose::Whole { rank: from, buffer });
                 return Ok(Step::Stopped);
             }
+            kind::AFTER if self.core.asking.ear.heard(from) < head.number => {
+                if !self.early.contains(&from) {
+                    self.early.push(from);
+                }
+                return Ok(Step::Early);
+            }
+            kind::AFTER => return Ok(Step::Over),
             kind::UNLOCK | kind::FLUSH | kind::COMPLETE if self.peer(from).busy > 0 => {
                 return Ok(Step::Early);
             }
@@ -182,7 +180,7 @@ impl LockedState<'_> {
     /// The data of an accumulate has come.
     pub fn take_operand(&mut self, from: u32, head: &Head, runs: &[Run], data: &[u8]) {
         self.peer(from).stopped = false;
-        match self.carry_out(from, head, runs, data) {
+        match self.carry_out_here(from, head, runs, data) {
             Ok(()) => self.resume(from),
             Err(Nonsense) => self.refuse(from),
         }
@@ -194,25 +192,26 @@ impl LockedState<'_> {
             // Nothing but a notification.
             return if self.notify(Some(counter)) { Ok(Step::Over) } else { Err(Nonsense) };
         }
-        let runs = record.runs();
-        if bytes(&runs) != Some(head.len) {
-            return Err(Nonsense);
-        }
+        let runs = expect(record.runs())?;
         if self.lands_on(from, &runs) {
             return Ok(Step::Early);
         }
         if !head.has(flag::GIVES_APART) {
-            self.carry_out(from, &head, &runs, record.data)?;
+            self.carry_out_here(from, &head, &runs, record.data)?;
             return Ok(Step::Over);
         }
         match head.kind {
             kind::PUT => {
-                self.put_in_place(from, &head, runs)?;
+                self.put_in_place(from, &head, runs.to_vec())?;
                 Ok(Step::Over)
             }
             kind::ACCUMULATE | kind::FETCH => {
                 let (buffer, begun) = self.await_rest(from, head.len, tag::DATA)?;
-                self.watch(from, begun, TransferPurpose::Operand { rank: from, head, runs, buffer });
+                self.watch(
+                    from,
+                    begun,
+                    TransferPurpose::Operand { rank: from, head, runs: runs.to_vec(), buffer },
+                );
                 Ok(Step::Stopped)
             }
             _ => Err(Nonsense),
@@ -269,26 +268,24 @@ impl LockedState<'_> {
     }
 
     /// An operation whose data is here. RMA_RANGE goes to the origin.
-    fn carry_out(&mut self, from: u32, head: &Head, runs: &[Run], data: &[u8]) -> Taken {
-        let len = expect(usize::try_from(head.len).ok())?;
+    fn carry_out_here(&mut self, from: u32, head: &Head, runs: &[Run], data: &[u8]) -> Taken {
         if head.kind == kind::GET && head.has(flag::TAKES_APART) {
             return self.get_in_place(from, head, runs);
         }
+        let own = answer_of(head)?;
+        let mut old = vec![0; own.unwrap_or(0)];
         // Nothing is sent before the memory is let go.
         let done = {
             let exposed = self.core.exposed();
-            exposed.find(runs).map(|blocks| update(head, &blocks, data, len))
+            exposed.find(runs).map(|blocks| carry_out(head, &blocks, data, &mut old))
         };
-        match done {
-            None => {
-                self.fail(from, head, Status::RMA_RANGE);
-                return Ok(());
-            }
-            Some(old) => {
-                if let Some(old) = old? {
-                    self.end_with(from, head, old);
-                }
-            }
+        let Some(done) = done else {
+            self.fail(from, head, Status::RMA_RANGE);
+            return Ok(());
+        };
+        done?;
+        if own.is_some() {
+            self.end_with(from, head, old);
         }
         expect(self.notify(head.counter()).then_some(()))
     }
@@ -383,43 +380,4 @@ impl LockedState<'_> {
 fn end_of(head: &Head, status: Status, len: u64) -> Head {
     let (flags, word) = (head.flags & flag::TAKES_APART, status.0.cast_unsigned());
     Head { kind: kind::DATA, flags, number: head.number, word, len, ..Head::default() }
-}
-
-/// Carries an operation out on memory that is exposed, with its lock held; old values, if the origin wants any. The blocks have `len` bytes.
-fn update(head: &Head, blocks: &Blocks<'_>, data: &[u8], len: usize) -> Taken<Option<Vec<u8>>> {
-    match head.kind {
-        kind::PUT if data.len() == len => blocks.write(data),
-        kind::GET => return Ok(Some(old(blocks, len))),
-        kind::ACCUMULATE if data.len() == len => accumulate(head, blocks, data)?,
-        kind::FETCH if !head.has(flag::GIVES) || data.len() == len => {
-            let old = old(blocks, len);
-            if head.has(flag::GIVES) {
-                accumulate(head, blocks, data)?;
-            }
-            return Ok(Some(old));
-        }
-        kind::SWAP if data.len() == 2 * len => {
-            let old = old(blocks, len);
-            let (compare, new) = data.split_at(len);
-            if compare == old {
-                blocks.write(new);
-            }
-            return Ok(Some(old));
-        }
-        _ => return Err(Nonsense),
-    }
-    Ok(None)
-}
-
-/// The blocks' bytes.
-fn old(blocks: &Blocks<'_>, len: usize) -> Vec<u8> {
-    let mut old = vec![0; len];
-    blocks.read(&mut old);
-    old
-}
-
-/// The target's elements after the operation.
-fn accumulate(head: &Head, blocks: &Blocks<'_>, data: &[u8]) -> Taken {
-    let status = blocks.combine(head.code.into(), Base(head.word), data);
-    if status.is_err() { Err(Nonsense) } else { Ok(()) }
 }

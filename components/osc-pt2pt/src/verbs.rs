@@ -1,6 +1,6 @@
 //! The verbs of a window: operations are passed on, synchronisation is done here.
 //!
-//! A synchronisation first sends what waits and asks for an answer that stands for all of it ([`LockedState::ask`]); then it waits with nothing
+//! A synchronisation first asks and sends what waits, with a record that is answered when all messages before it are done ([`LockedState::close`]); then it waits with nothing
 //! locked. It waits for what was issued before it: by number, so operations that other threads issue meanwhile do not keep it.
 
 use crate::peer::Peer;
@@ -22,15 +22,21 @@ struct AwaitedCounts {
     before: u64,
     /// This FLUSH or UNLOCK, and those before it, are to be answered.
     answer: u64,
+    /// So many questions are to have ended.
+    questions: u64,
 }
 
 impl LockedState<'_> {
     /// Sends what waits for the rank, and asks whether it is done.
-    fn ask(&mut self, rank: u32) -> AwaitedCounts {
-        self.ask_by(rank, kind::FLUSH)
+    fn close(&mut self, rank: u32) -> AwaitedCounts {
+        self.close_by(rank, kind::FLUSH)
     }
 
-    fn ask_by(&mut self, rank: u32, kind: u8) -> AwaitedCounts {
+    fn close_by(&mut self, rank: u32, kind: u8) -> AwaitedCounts {
+        let peer = self.peer(rank);
+        if peer.behind || peer.posted || kind == kind::UNLOCK {
+            self.come_behind_questions(rank);
+        }
         let peer = self.peer(rank);
         if peer.behind || peer.posted || kind == kind::UNLOCK {
             let number = peer.number();
@@ -39,15 +45,17 @@ impl LockedState<'_> {
         }
         self.push(rank);
         let peer = self.peer(rank);
-        AwaitedCounts { rank, before: peer.next, answer: peer.asked }
+        AwaitedCounts { rank, before: peer.next, answer: peer.asked, questions: peer.questions() }
     }
 
     /// Operations that are to be over at the origin; sends only those that are answered.
-    fn ask_here(&mut self, rank: u32) -> AwaitedCounts {
-        if self.peer(rank).urgent {
+    fn close_here(&mut self, rank: u32) -> AwaitedCounts {
+        let peer = self.peer(rank);
+        if peer.urgent || peer.line.as_ref().is_some_and(|line| !line.question.awaited.is_empty()) {
             self.push(rank);
         }
-        AwaitedCounts { rank, before: self.peer(rank).next, answer: 0 }
+        let peer = self.peer(rank);
+        AwaitedCounts { rank, before: peer.next, answer: 0, questions: peer.awaited_questions() }
     }
 }
 
@@ -58,7 +66,8 @@ impl Core {
         let waited = self.wait_until(entry, |state| {
             while let Some(counts) = awaited.get(next) {
                 let peer = state.peer(counts.rank);
-                if !peer.local_before(counts.before) || !peer.answered(counts.answer) {
+                let answered = peer.local_before(counts.before) && peer.answered(counts.answer);
+                if !answered || !peer.has_asked(counts.questions) {
                     return false;
                 }
                 next += 1;
@@ -78,7 +87,7 @@ impl Core {
     fn flush(&self, entry: &mut Entry, ranks: &[u32]) -> Status {
         let awaited: Vec<AwaitedCounts> = {
             let mut locked = self.enter(entry);
-            ranks.iter().map(|rank| locked.ask(*rank)).collect()
+            ranks.iter().map(|rank| locked.close(*rank)).collect()
         };
         self.settle(entry, &awaited)
     }
@@ -86,7 +95,7 @@ impl Core {
     fn flush_local(&self, entry: &mut Entry, ranks: &[u32]) -> Status {
         let awaited: Vec<AwaitedCounts> = {
             let mut locked = self.enter(entry);
-            ranks.iter().map(|rank| locked.ask_here(*rank)).collect()
+            ranks.iter().map(|rank| locked.close_here(*rank)).collect()
         };
         // Also where nothing is to be waited for: programs loop over it until another rank has done something.
         self.link.comm.progress(entry);
@@ -147,7 +156,7 @@ impl Core {
     fn unlock_ranks(&self, entry: &mut Entry, ranks: &[u32]) -> Status {
         let awaited: Vec<AwaitedCounts> = {
             let mut locked = self.enter(entry);
-            ranks.iter().map(|rank| locked.ask_by(*rank, kind::UNLOCK)).collect()
+            ranks.iter().map(|rank| locked.close_by(*rank, kind::UNLOCK)).collect()
         };
         self.settle(entry, &awaited)
     }
@@ -280,9 +289,10 @@ impl Window for Pt2ptWindow {
         let awaited: Vec<AwaitedCounts> = {
             let mut locked = core.enter(entry);
             let tell = |rank: &u32| {
+                locked.come_behind_questions(*rank);
                 locked.tell(*rank, Head { kind: kind::COMPLETE, ..Head::default() });
                 locked.push(*rank);
-                locked.ask_here(*rank)
+                locked.close_here(*rank)
             };
             ranks.iter().map(tell).collect()
         };
@@ -429,8 +439,10 @@ impl Window for Pt2ptWindow {
         self.duplicate(entry, desc).map(Box::new)
     }
     fn counts(&self) -> Option<WinCounts> {
-        let ranks_by_messages = self.0.link.comm.num_ranks().into();
-        Some(WinCounts { ranks_by_messages, ..self.0.look().counts })
+        let state = self.0.look();
+        let ranks_by_requests = state.peers.iter().filter(|peer| peer.line.is_some()).count() as u64;
+        let ranks_by_messages = u64::from(self.0.link.comm.num_ranks()) - ranks_by_requests;
+        Some(WinCounts { ranks_by_requests, ranks_by_messages, ..state.counts })
     }
     fn flush_begin(&self, entry: &mut Entry, rank: Option<u32>) -> Status {
         let core = &*self.0;
@@ -438,7 +450,7 @@ impl Window for Pt2ptWindow {
         let ranks = rank.map_or_else(|| core.all(), |rank| vec![rank]);
         let mut locked = core.enter(entry);
         for rank in ranks {
-            locked.ask(rank);
+            locked.close(rank);
         }
         Status::OK
     }

@@ -1,10 +1,16 @@
-//! Messages as bytes: records one behind the other, each a head of fixed length, the target's layout as runs, and packed data.
+//! Messages and questions as bytes: records one behind the other, each a head of fixed length, the target's layout as short runs, and packed data.
+//!
+//! **A question** for a target's listener begins with the number of the origin's rank ([`QUESTION`]). Its answer is a status, that of the first operation that failed and has
+//! none of its own, and behind it status and data of each operation that gets something ([`STATUS`]), in whole words.
 //!
 //! Numbers are those of the origin: they come back with the answer. All processes of a job have the same byte order, which the
 //! records do not depend on all the same.
 
+use core::ops::Deref;
 use oxmpi_datatype::Run;
-use oxmpi_osc_support::wire::{RUN, read_runs};
+use oxmpi_mca::Status;
+use oxmpi_osc_support::runs::bytes;
+use oxmpi_osc_support::wire::{take_short_runs, write_short_runs};
 
 /// Tags of messages on the window's communicator.
 pub mod tag {
@@ -35,6 +41,8 @@ pub mod kind {
     pub const COMPLETE: u8 = 10;
     /// A record of `len` bytes follows as a message of its own.
     pub const WHOLE: u8 = 11;
+    /// The records behind it come after the first `number` questions of their origin.
+    pub const AFTER: u8 = 12;
     /// Answers: everything before the FLUSH or UNLOCK of this number is done.
     pub const DONE: u8 = 16;
     /// The end of an operation that gets something, with what it gets if that is not APART.
@@ -73,10 +81,43 @@ pub struct Head {
     pub len: u64,
     /// How many runs follow.
     pub runs: u32,
+    /// Bytes that they take.
+    pub layout: u32,
 }
 
 /// Bytes of a [`Head`].
 pub const HEAD: usize = 40;
+/// Bytes in front of the records of a question.
+pub const QUESTION: usize = 8;
+/// Bytes of a status in an answer.
+pub const STATUS: usize = 8;
+
+/// Begins a question of this rank.
+pub fn begin_question(rank: u32, out: &mut Vec<u8>) {
+    out.extend_from_slice(&u64::from(rank).to_le_bytes());
+}
+
+/// The rank that asks, and the records of its question.
+pub fn asker(question: &[u8]) -> Option<(u32, &[u8])> {
+    let (rank, records) = question.split_first_chunk::<QUESTION>()?;
+    Some((u32::try_from(u64::from_le_bytes(*rank)).ok()?, records))
+}
+
+/// Bytes of an answer that an operation's status and `len` bytes of data take.
+pub fn room_of(len: usize) -> usize {
+    STATUS + len.next_multiple_of(8)
+}
+
+/// The status at the front of these bytes, and what is behind it.
+pub fn take_status(bytes: &[u8]) -> Option<(Status, &[u8])> {
+    let (status, rest) = bytes.split_first_chunk::<STATUS>()?;
+    Some((Status(i64::from_le_bytes(*status) as i32), rest))
+}
+
+/// Writes a status to the front of these bytes. Panics if it does not fit.
+pub fn write_status(status: Status, to: &mut [u8]) {
+    to[..STATUS].copy_from_slice(&i64::from(status.0).to_le_bytes());
+}
 
 impl Head {
     pub fn has(&self, flag: u8) -> bool {
@@ -97,10 +138,10 @@ impl Head {
 
     /// Bytes of the whole record.
     pub fn record(&self) -> Option<usize> {
-        (self.runs as usize).checked_mul(RUN)?.checked_add(HEAD)?.checked_add(self.inline()?)
+        HEAD.checked_add(self.layout as usize)?.checked_add(self.inline()?)
     }
 
-    /// Appends it; its runs and data are to follow.
+    /// Appends it; its layout and data are to follow.
     pub fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&[self.kind, self.flags]);
         out.extend_from_slice(&self.code.to_le_bytes());
@@ -109,14 +150,21 @@ impl Head {
             .iter()
             .for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
         out.extend_from_slice(&self.runs.to_le_bytes());
-        out.extend_from_slice(&[0; 4]);
+        out.extend_from_slice(&self.layout.to_le_bytes());
     }
+}
+
+/// The layout of runs as a record has it.
+pub fn layout_of(runs: &[Run]) -> Vec<u8> {
+    let mut layout = Vec::new();
+    write_short_runs(runs, &mut layout);
+    layout
 }
 
 /// A record as it stands in a message.
 pub struct Record<'a> {
     pub head: Head,
-    runs: &'a [[u8; RUN]],
+    layout: &'a [u8],
     pub data: &'a [u8],
 }
 
@@ -135,25 +183,45 @@ impl<'a> Record<'a> {
             disp: word(16).cast_signed(),
             len: word(24),
             runs: half(32),
+            layout: half(36),
         };
         let all = bytes.get(HEAD..head.record()?)?;
-        let (runs, data) = all.split_at(head.runs as usize * RUN);
-        Some((Record { head, runs: runs.as_chunks::<RUN>().0, data }, HEAD + all.len()))
+        let (layout, data) = all.split_at(head.layout as usize);
+        Some((Record { head, layout, data }, HEAD + all.len()))
     }
 
-    /// The layout of the data at the target.
-    pub fn runs(&self) -> Vec<Run> {
-        if self.runs.is_empty() {
-            return vec![Run { disp: self.head.disp, len: self.head.len, count: 1, stride: 0 }];
+    /// The layout of the data at the target; `None`: it is none, or not of as many bytes.
+    pub fn runs(&self) -> Option<Layout> {
+        let Head { disp, len, .. } = self.head;
+        if self.head.runs == 0 {
+            let fits = self.layout.is_empty() && len > 0;
+            return fits.then_some(Layout::Block([Run { disp, len, count: 1, stride: 0 }]));
         }
-        read_runs(self.runs)
+        let mut rest = self.layout;
+        let runs = take_short_runs(&mut rest, self.head.runs)?;
+        (rest.is_empty() && bytes(&runs) == Some(len)).then_some(Layout::Runs(runs))
+    }
+}
+
+/// The runs of a record, of which there is one in most cases.
+pub enum Layout {
+    Block([Run; 1]),
+    Runs(Vec<Run>),
+}
+
+impl Deref for Layout {
+    type Target = [Run];
+    fn deref(&self) -> &[Run] {
+        match self {
+            Layout::Block(run) => run,
+            Layout::Runs(runs) => runs,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oxmpi_osc_support::wire::write_runs;
 
     #[test]
     fn records_survive_the_wire() {
@@ -167,20 +235,30 @@ mod tests {
         };
         let runs = [
             Run { disp: -8, len: 4, count: 2, stride: -16 },
-            Run { disp: i64::MAX, len: u64::MAX, count: 1, stride: 0 },
+            Run { disp: i64::MAX, len: 4, count: 1, stride: 0 },
         ];
-        let fetch = Head { kind: kind::FETCH, code: 7, word: 9, len: 12, runs: 2, ..Head::default() };
+        let layout = layout_of(&runs);
+        let (runs_of_it, bytes) = (runs.len() as u32, layout.len() as u32);
+        let fetch = Head {
+            kind: kind::FETCH,
+            code: 7,
+            word: 9,
+            len: 12,
+            runs: runs_of_it,
+            layout: bytes,
+            ..Head::default()
+        };
         let mut message = Vec::new();
         put.write(&mut message);
         message.extend_from_slice(b"abc");
         fetch.write(&mut message);
-        write_runs(&runs, &mut message);
+        message.extend_from_slice(&layout);
 
         let (first, len) = Record::first(&message).expect("a record");
         assert_eq!((first.head, first.data, len), (put, &b"abc"[..], HEAD + 3));
-        assert_eq!(first.runs(), [Run { disp: -8, len: 3, count: 1, stride: 0 }]);
+        assert_eq!(first.runs().as_deref(), Some(&[Run { disp: -8, len: 3, count: 1, stride: 0 }][..]));
         let (second, rest) = Record::first(&message[len..]).expect("a record");
-        assert_eq!((second.head, second.data, second.runs()), (fetch, &b""[..], runs.to_vec()));
+        assert_eq!((second.head, second.data, second.runs().as_deref()), (fetch, &b""[..], Some(&runs[..])));
         assert_eq!(len + rest, message.len());
         assert!(Record::first(&message[..len - 1]).is_none());
         assert!(Record::first(&message[len..message.len() - 1]).is_none());
@@ -192,8 +270,38 @@ mod tests {
         Head { kind: kind::SWAP, len: u64::MAX, ..Head::default() }.write(&mut message);
         assert!(Record::first(&message).is_none());
         message.clear();
-        Head { kind: kind::PUT, flags: flag::GIVES, len: u64::MAX, runs: u32::MAX, ..Head::default() }
+        Head { kind: kind::PUT, flags: flag::GIVES, len: u64::MAX, layout: u32::MAX, ..Head::default() }
             .write(&mut message);
         assert!(Record::first(&message).is_none());
+    }
+
+    #[test]
+    fn layouts_that_make_no_sense_are_none() {
+        let layout = layout_of(&[Run { disp: 8, len: 4, count: 2, stride: 8 }]);
+        let record = |runs, len, layout: &[u8]| {
+            let mut message = Vec::new();
+            Head { kind: kind::GET, len, runs, layout: layout.len() as u32, ..Head::default() }
+                .write(&mut message);
+            message.extend_from_slice(layout);
+            Record::first(&message).expect("a record").0.runs().is_some()
+        };
+        assert!(record(1, 8, &layout) && record(0, 8, &[]));
+        assert!(!record(0, 8, &layout) && !record(2, 8, &layout), "another number of runs");
+        assert!(!record(1, 9, &layout), "of other bytes");
+        assert!(!record(1, 8, &layout[..3]), "cut off");
+    }
+
+    #[test]
+    fn a_question_names_who_asks() {
+        let mut question = Vec::new();
+        begin_question(7, &mut question);
+        question.push(1);
+        assert_eq!(asker(&question), Some((7, &[1][..])));
+        assert_eq!(asker(&question[..7]), None);
+        assert_eq!(asker(&[0xff; 8]), None);
+        let mut answer = [0; 16];
+        write_status(Status::RMA_RANGE, &mut answer[..]);
+        assert_eq!(take_status(&answer), Some((Status::RMA_RANGE, &[0; 8][..])));
+        assert_eq!((room_of(0), room_of(1), room_of(8)), (8, 16, 16));
     }
 }

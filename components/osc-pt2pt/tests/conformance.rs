@@ -1,4 +1,4 @@
-//! The suite every one-sided component must pass: as installed, with every operation in a message of its own, and with so small
+//! The suite every one-sided component must pass: as installed, by messages alone, with every operation in a message of its own, and with so small
 //! messages that most data and layouts travel apart.
 
 use oxmpi_harness::{Setup, run_all, suite};
@@ -11,7 +11,14 @@ fn conformance_without_aggregation() {
 }
 
 #[test]
+fn conformance_by_messages() {
+    run_all(&Setup::new(osc_pt2pt::descriptor()).whole().param("osc_pt2pt_service_links", "false"));
+}
+
+#[test]
 fn conformance_in_small_messages() {
-    let setup = Setup::new(osc_pt2pt::descriptor()).whole();
-    run_all(&setup.param("osc_pt2pt_message_size", "256").param("osc_pt2pt_receives", "1"));
+    for links in ["true", "false"] {
+        let setup = Setup::new(osc_pt2pt::descriptor()).whole().param("osc_pt2pt_service_links", links);
+        run_all(&setup.param("osc_pt2pt_message_size", "256").param("osc_pt2pt_receives", "1"));
+    }
 }

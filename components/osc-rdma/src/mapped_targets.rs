@@ -168,7 +168,7 @@ impl RdmaWindow {
             return false;
         }
         let Some(there) = self.place(args.target, args.disp, width) else { return false };
-        if !(there as u64).is_multiple_of(width) {
+        if there as u64 & (width - 1) != 0 {
             return false;
         }
         // SAFETY: one element each (MPI 5.0 §12.3.4), vouched for, of that width; the target's is mapped and in its natural place.

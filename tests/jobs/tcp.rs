@@ -49,6 +49,18 @@ fn programs_over_tcp_and_memory() {
     over("a:2,b:2").program("nodes").arg("a,a,b,b").run().all_ok(4);
 }
 
+/// Operations on an open window while long messages are under way, by both one-sided components.
+#[test]
+fn windows_and_long_messages_over_tcp() {
+    if !ours("windows and long messages over tcp") {
+        return;
+    }
+    for osc in ["rdma", "pt2pt"] {
+        let job = over("a:2,b:1").args(["--map-by", "node", "--mca", "btl", "tcp,self", "--mca", "osc", osc]);
+        job.limit(300).program("windows_and_messages").arg("0.3").run().all_ok(3);
+    }
+}
+
 /// Several threads, a context each, in every assignment: the program's order is kept.
 #[test]
 fn order_with_several_contexts() {

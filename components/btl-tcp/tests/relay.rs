@@ -1,5 +1,8 @@
 //! Two ranks talk through a relay that cuts, stalls, trickles, swallows and corrupts: every message comes once, in order and
 //! as it was sent. A few seconds each; `OXMPI_RELAY_SECONDS=600 cargo test -p btl-tcp --test relay` for longer.
+//!
+//! `OXMPI_RELAY_JOB='mpirun … --mca btl_tcp_relay RELAY … PROGRAM'` runs a whole job through the relay once for each kind of mischief, with its address in the place
+//! of `RELAY`: with parameters as [`PARAMS`] has them, and `btl_tcp_checksum` where bytes are lost or wrong.
 
 mod common;
 
@@ -10,6 +13,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const CONTEXTS: u32 = 2;
+
+/// Parameters with which faults are found soon.
+const PARAMS: [(&str, &str); 2] = [("handshake_timeout", "400000"), ("retry_timeout", "60000")];
 
 fn seconds() -> Duration {
     let text = std::env::var("OXMPI_RELAY_SECONDS").unwrap_or_default();
@@ -124,9 +130,8 @@ fn through(mischief: Mischief, checksum: bool) {
         .cris(CONTEXTS)
         .threaded(true)
         .param("relay", &relay.at.to_string())
-        .param("handshake_timeout", "400000")
-        .param("retry_timeout", "60000")
         .param("checksum", if checksum { "1" } else { "0" });
+    let setup = PARAMS.iter().fold(setup, |setup, (name, value)| setup.param(name, value));
     let h = Harness::open(&setup).unwrap_or_else(|e| panic!("{e}"));
     let run = Run {
         over: AtomicBool::new(false),
@@ -184,4 +189,29 @@ fn bytes_are_wrong() {
 #[test]
 fn everything_at_once() {
     through(Mischief::All, true);
+}
+
+/// See the file's text.
+#[test]
+fn a_job_ends_as_without_a_relay() {
+    let Ok(job) = std::env::var("OXMPI_RELAY_JOB") else {
+        eprintln!("left out: OXMPI_RELAY_JOB names no job");
+        return;
+    };
+    let cut = Mischief::Cut(Duration::from_secs(1));
+    let lossy = [Mischief::Swallow, Mischief::Corrupt, Mischief::All];
+    for mischief in [cut, Mischief::Stall, Mischief::Trickle].iter().chain(&lossy) {
+        let relay = Relay::new(*mischief);
+        let text = job.replace("RELAY", &relay.at.to_string());
+        let mut command = std::process::Command::new("sh");
+        let checksum = if lossy.contains(mischief) { "1" } else { "0" };
+        command.args(["-c", &text]).env("OXMPI_MCA_btl_tcp_checksum", checksum);
+        for (name, value) in PARAMS {
+            command.env(format!("OXMPI_MCA_btl_tcp_{name}"), value);
+        }
+        let ended = command.status().expect("a shell");
+        let (connections, acts) = relay.counts();
+        eprintln!("{mischief:?}: {connections} connections, {acts} acts of mischief");
+        assert!(ended.success() && acts > 0, "{mischief:?}: {ended}");
+    }
 }

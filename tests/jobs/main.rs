@@ -9,7 +9,7 @@
 //! And: `extensions` (mpi-ext.h) · `fabric` (a loaded transport with registered memory) · `files`, `files_faults`, `files_fuse` (over the file systems of `tests/fuse`) · `first_hour` (help, pages, refusals) · `fortran` (programs by mpif.h and by modules) · `idle` (ranks that
 //! sleep) · `info` (mpi-info, parameters from files) · `authors` (components from outside) ·
 //! `launches` (limits of the system, other launchers, programs of another MPI) ·
-//! `logins` (a fixed list over `machines` made of namespaces) · `nodes` (several nodes on this machine) · `ofi`, `ofi_faults`, `ofi_rails` (libfabric, one that makes faults, several of its domains) · `one_sided` (conjugate gradients and patches) ·
+//! `logins` (a fixed list over `machines` made of namespaces) · `nodes` (several nodes on this machine) · `ofi`, `ofi_faults`, `ofi_machines`, `ofi_rails` (libfabric, one that makes faults, machines, several of its domains) · `one_sided` (conjugate gradients and patches) ·
 //! `names` (at a server) · `ports` (jobs that meet) · `spawn` (jobs that processes ask for) ·
 //! `shm_collectives` (collectives of one node) · `han_collectives` (collectives of several) · `rails` (a network that fails) · `places` (hosts, several programs) · `reproductions` (the bench driver) · `solo` (one thread at MPI_THREAD_MULTIPLE,
 //! and a second one) · `rdma` (windows that osc-rdma serves) · `soak` (the report of the soak tests, and their verdicts) · `tcp` (networks) ·
@@ -54,6 +54,7 @@ mod nonblocking_collectives;
 mod objects;
 mod ofi;
 mod ofi_faults;
+mod ofi_machines;
 mod ofi_rails;
 mod one_sided;
 mod output;

@@ -56,7 +56,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<(), String> {
         Some(prefix) => prefix.canonicalize().map_err(|e| format!("{}: {e}", prefix.display()))?,
         None => install::run(workspace, &cache.join("oxmpi"), false)?.prefix,
     };
-    let machine = Machine::prepare(&cache, &[&workspace.root, &prefix])?;
+    let machine = Machine::prepare(&cache, &[&workspace.root, &workspace.target, &prefix])?;
     let how = GuestSettings { limit: Duration::from_secs(options.limit), kvm: options.kvm };
     if !options.command.is_empty() {
         let command = options.command.join(" ");

@@ -3,9 +3,10 @@
 //! Map: `workspace` (what cargo knows of it) · `bounded` (runs a command within a limit) ·
 //! `install` · `package` (tar, Debian, wheel) · `demo` · `suite` (`cargo xtask test`) · `generate` (files made from `mpi/abi`) ·
 //! `conformance` (suites that others wrote) · `apps` (programs of others) · `sanitize`
-//! (ThreadSanitizer) · `helgrind` (and DRD) · `libfabric` (2.x beside the machine's) · `guest` (virtual machines with soft-RoCE) · `freeze` (the contracts of a version, kept).
+//! (ThreadSanitizer) · `helgrind` (and DRD) · `bindings` (our declarations against crates with the same interface), `ibverbs` · `libfabric` (2.x beside the machine's) · `guest` (virtual machines with soft-RoCE) · `freeze` (the contracts of a version, kept).
 
 mod apps;
+mod bindings;
 mod bounded;
 mod conformance;
 mod demo;
@@ -13,6 +14,7 @@ mod freeze;
 mod generate;
 mod guest;
 mod helgrind;
+mod ibverbs;
 mod install;
 mod libfabric;
 mod package;
@@ -73,6 +75,9 @@ enum Command {
         /// Only these
         steps: Vec<libfabric::Step>,
     },
+    /// Compare our layouts and numbers of libibverbs and libfabric with the crates ibverbs, libfabric-sys and ofi-libfabric-sys, which
+    /// are fetched; needs libclang
+    Bindings,
     /// Keep the contracts of a version of the component ABI in tests/abi, with components of it in C and in Rust; once for each
     /// version, when it is released, and never again
     Freeze(freeze::Options),
@@ -99,6 +104,10 @@ fn run(arguments: Arguments) -> Result<(), String> {
         Command::Conformance(options) => conformance::run(&workspace, &options),
         Command::Guest(options) => guest::run(&workspace, &options),
         Command::Libfabric { steps } => libfabric::run(&workspace, &steps),
+        Command::Bindings => {
+            ibverbs::run(&workspace)?;
+            libfabric::run(&workspace, &[libfabric::Step::Crates])
+        }
         Command::Freeze(options) => freeze::run(&workspace, &options),
         Command::Sanitize { helgrind: false } => sanitize::run(&workspace),
         Command::Sanitize { helgrind: true } => helgrind::run(&workspace),

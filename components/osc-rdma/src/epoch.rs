@@ -133,16 +133,20 @@ impl Epochs {
     }
 
     /// A passive epoch to the rank is open (`None`: to any).
+    #[inline(always)]
     pub fn may_flush(&self, rank: Option<u32>) -> Status {
         match (self.now.load(Ordering::Acquire), rank) {
             (now::ALL | now::ON_DEMAND, _) | (now::LOCKS, None) => Status::OK,
-            (now::LOCKS, Some(rank)) => {
-                let state = self.lock();
-                let Access::Locks(ranks) = &state.access else { return Status::RMA_SYNC };
-                of(matches!(ranks.get(&rank), Some(Some(_))))
-            }
+            (now::LOCKS, Some(rank)) => self.has_locked(rank),
             _ => Status::RMA_SYNC,
         }
+    }
+
+    #[inline(never)]
+    fn has_locked(&self, rank: u32) -> Status {
+        let state = self.lock();
+        let Access::Locks(ranks) = &state.access else { return Status::RMA_SYNC };
+        of(matches!(ranks.get(&rank), Some(Some(_))))
     }
 }
 

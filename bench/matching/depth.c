@@ -13,49 +13,14 @@
  * and the lines are the cache lines of keys and masks that fuzzy8 looks at for the same search. `amr` is
  * 512 receives from one rank, whatever the threads. -p prints that pattern alone. Output: means over all messages and repeats.
  */
-#include <stdint.h>
+#include "stencil.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static uint64_t state;
 /* The pattern that is asked for; NULL: all. */
 static const char *only;
-
-/* xorshift64*. */
-static uint64_t any(void) {
-    state ^= state >> 12;
-    state ^= state << 25;
-    state ^= state >> 27;
-    return state * 0x2545F4914F6CDD1Dull;
-}
-
-static void shuffle(int *list, int n) {
-    for (int i = n - 1; i > 0; i--) {
-        int j = (int)(any() % (uint64_t)(i + 1)), at = list[i];
-        list[i] = list[j];
-        list[j] = at;
-    }
-}
-
-/* Fills `from` with the rank (0..3^dims-1, the middle is our own) that each receive is for. */
-static int borders(int side, int dims, int *from) {
-    int n = 0, points = dims == 2 ? 9 : 27, threads = dims == 2 ? side * side : side * side * side;
-    for (int t = 0; t < threads; t++)
-        for (int k = 0; k < points; k++) {
-            int rank = 0, stride = 1, at = t, direction = k;
-            for (int i = 0; i < dims; i++) {
-                int x = at % side + direction % 3 - 1;
-                rank += (x < 0 ? 0 : x >= side ? 2 : 1) * stride;
-                stride *= 3;
-                at /= side;
-                direction /= 3;
-            }
-            if (rank != points / 2) from[n++] = rank;
-        }
-    return n;
-}
 
 static void *need(size_t bytes) {
     void *memory = malloc(bytes ? bytes : 1);

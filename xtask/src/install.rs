@@ -68,6 +68,7 @@ pub fn run(workspace: &Workspace, prefix: &Path, builtin: bool) -> Result<Instal
     }
     texts(workspace, &mut place)?;
     benchmarks(workspace, &mut place)?;
+    device(workspace, &mut place)?;
     parameters(workspace, &mut place)?;
     // Site-wide parameters go here; nothing is put in, so that nothing of the site's is overwritten.
     place.folder("etc")?;
@@ -82,7 +83,7 @@ pub fn run(workspace: &Workspace, prefix: &Path, builtin: bool) -> Result<Instal
 
 fn build(workspace: &Workspace, builtin: bool) -> Result<(), String> {
     let mut arguments = vec!["build", "--release", "--quiet"];
-    for package in ["oxmpi-mpi", "oxmpi-mpirun", "oxmpi-ep", "oxmpi-bench"] {
+    for package in ["oxmpi-mpi", "oxmpi-mpirun", "oxmpi-ep", "oxmpi-bench", "oxmpi-verbs-fake"] {
         arguments.extend(["-p", package]);
     }
     if has_fortran(workspace) {
@@ -232,6 +233,22 @@ fn benchmarks(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// The verbs device in software, on which the programs of `bench/verbs` run; it lies where no loader looks for it.
+fn device(workspace: &Workspace, place: &mut Place) -> Result<(), String> {
+    let release = workspace.target.join("release");
+    let (archive, made) = (release.join("liboxmpi_verbs_fake.a"), release.join("libibverbs.so.1"));
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let versions = workspace.root.join("devices/verbs/libibverbs.map");
+    let mut command = Command::new(&compiler);
+    command.args(["-shared", "-s", "-Wl,-soname,libibverbs.so.1", "-Wl,--whole-archive"]).arg(archive);
+    command.args(["-Wl,--no-whole-archive", &format!("-Wl,--version-script={}", versions.display())]);
+    command.args(["-lpthread", "-ldl", "-lm", "-lgcc_s", "-o"]).arg(&made);
+    match bounded::run(&mut command, Duration::from_secs(120)) {
+        Outcome::Passed => place.copy(&made, "share/oxmpi/bench/verbs/libibverbs.so.1"),
+        Outcome::Failed(why) => Err(format!("{compiler}, the device in software: {why}")),
+    }
 }
 
 /// Profiles, and the parameter file to copy from.

@@ -8,10 +8,12 @@
 //! Map: `library` (an installed MPI) · `job` (one command, bounded and cleared away) · `program` (the C programs, their
 //! output) · `case`, `cases` (what there is to run) · `run` (rounds and turns), `keep` (what is measured in parts) · `results` (values, medians,
 //! ratios; CSV and JSON) · `picture` (SVG), `plot` (a case as a picture) · `machine` (where it ran) · `transport_setup` (which transport, between which
-//! nodes) · `sources` (where the programs are) · `papers` (every figure of the five papers, on a page).
+//! nodes) · `device` (verbs in software, for programs without MPI), `cost_model` (their rates) · `sources` (where the programs are) · `papers` (every figure of the five papers, on a page).
 
 pub mod case;
 pub mod cases;
+pub mod cost_model;
+pub mod device;
 pub mod job;
 mod keep;
 pub mod library;

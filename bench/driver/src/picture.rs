@@ -47,6 +47,10 @@ pub struct Picture {
     pub y: String,
     pub log_x: bool,
     pub log_y: bool,
+    /// Names of the places 0, 1, … of the x axis, where they are no numbers.
+    pub names: Vec<String>,
+    /// Each line is one bar of the group at each place; places have names.
+    pub bars: bool,
     pub lines: Vec<Line>,
     /// Level lines, each with its name: limits that no measurement can pass.
     pub peaks: Vec<(String, f64)>,
@@ -115,7 +119,10 @@ fn draw(picture: &Picture, into: &mut String) -> Result<(), Failed> {
     lower.draw(&Text::new(machine.as_str(), (12, 22), small))?;
     lower.draw(&Text::new(libraries.as_str(), (12, 40), small))?;
     let spots = || picture.lines.iter().flat_map(|l| &l.spots);
-    let x = span(spots().map(|s| s.x), picture.log_x);
+    let x = match picture.names.len() {
+        0 => span(spots().map(|s| s.x), picture.log_x),
+        places => -0.5..places as f64 - 0.5,
+    };
     let heights = spots().flat_map(|s| [s.y, s.least, s.most]).chain(picture.peaks.iter().map(|(_, y)| *y));
     let mut y = span(heights, picture.log_y);
     if !picture.log_y {
@@ -145,8 +152,8 @@ fn size(picture: &Picture) -> (u32, u32) {
 /// The colour of each line.
 fn colours(picture: &Picture) -> Vec<RGBAColor> {
     let series = picture.lines.iter().filter(|l| !l.published).map(|l| l.series + 1).max().unwrap_or(1);
-    // More shades of one colour than can be told apart: a colour for each line.
-    let many = series > SHADES;
+    // More shades of one colour than can be told apart, or bars: a colour for each line.
+    let many = series > SHADES || picture.bars;
     let one = |(at, line): (usize, &Line)| match (line.published, many) {
         (true, _) => PUBLISHED.mix(1.0),
         (false, true) => COLOURS[at % COLOURS.len()].mix(1.0),
@@ -174,7 +181,12 @@ where
         .y_label_area_size(84)
         .build_cartesian_2d(x, y)?;
     // Places are whole numbers.
-    let place = |x: &f64| if x.fract().abs() < 1e-6 { short(*x) } else { String::new() };
+    let place = |x: &f64| match ((x - x.round()).abs() < 1e-6, picture.names.get(x.round() as usize)) {
+        (false, _) => String::new(),
+        (true, Some(name)) if *x > -0.5 => name.clone(),
+        (true, _) if picture.names.is_empty() => short(*x),
+        (true, _) => String::new(),
+    };
     let value = |y: &f64| short(*y);
     chart
         .configure_mesh()
@@ -186,15 +198,27 @@ where
         .y_desc(axis(&picture.y, picture.log_y))
         .light_line_style(WHITE)
         .draw()?;
-    for (line, colour) in picture.lines.iter().zip(colours(picture)) {
+    for (at, (line, colour)) in picture.lines.iter().zip(colours(picture)).enumerate() {
         let points: Vec<(f64, f64)> = line.spots.iter().map(|s| (s.x, s.y)).collect();
         let style = colour.stroke_width(2);
         // Hollow where the line is dashed.
         let dot = if line.dashed || line.published { style } else { colour.filled() };
-        let bars = line.spots.iter().filter(|s| s.least < s.most);
+        let bars = line.spots.iter().filter(|s| s.least < s.most && !picture.bars);
         chart.draw_series(
             bars.map(|s| ErrorBar::new_vertical(s.x, s.least, s.y, s.most, colour.stroke_width(1), 6)),
         )?;
+        if picture.bars {
+            let wide = 0.8 / picture.lines.len() as f64;
+            let bar = |x: f64, y: f64| {
+                let left = x - 0.4 + wide * at as f64;
+                Rectangle::new([(left, 0.0), (left + wide * 0.9, y)], colour.filled())
+            };
+            chart.draw_series(points.iter().map(|(x, y)| bar(*x, *y)))?;
+            key.draw(&Rectangle::new([(3, row - 5), (13, row + 5)], colour.filled()))?;
+            key.draw(&Text::new(line.name.as_str(), (22, row - 8), ("sans-serif", 15)))?;
+            row += KEY_LINE;
+            continue;
+        }
         chart.draw_series(points.iter().map(|p| mark(line.series, *p, dot)))?;
         key.draw(&mark(line.series, (8, row), dot))?;
         key.draw(&Text::new(line.name.as_str(), (22, row - 8), ("sans-serif", 15)))?;
@@ -326,6 +350,16 @@ mod tests {
         assert_eq!(round_within(&(3e3..2e7)), [1e4, 1e5, 1e6, 1e7]);
         let wide = round_within(&(1.0..1e30));
         assert!((2..=10).contains(&wide.len()), "{wide:?}");
+    }
+
+    #[test]
+    fn bars_stand_at_named_places() {
+        let lines = vec![line("QP", &[(0.0, 2.0), (1.0, 3.0)]), line("CQ", &[(0.0, 1.0), (1.0, 1.0)])];
+        let names = vec!["one".to_owned(), "another".to_owned()];
+        let picture = Picture { lines, names, bars: true, ..Picture::default() };
+        let drawn = svg(&picture).expect("drawn");
+        assert!(drawn.contains(">\none\n<") && drawn.contains(">\nanother\n<"), "{drawn}");
+        assert!(!drawn.contains("<circle") && drawn.matches("<rect").count() >= 6, "{drawn}");
     }
 
     #[test]

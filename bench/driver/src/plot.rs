@@ -35,6 +35,8 @@ fn draw_one(case: &Case, report: &Report, quantity: &str, path: &Path) -> Result
         log_x: case.log_x,
         log_y: case.log_y,
         lines,
+        names: Vec::new(),
+        bars: false,
         peaks: Vec::new(),
         foot: [report.remarks().join("; "), report.machine.line(), versions.join("; ")],
     };

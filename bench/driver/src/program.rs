@@ -1,5 +1,6 @@
 //! The C programs: where their sources are and what their output means.
 
+use crate::cost_model::{COSTS, CostModel, Counts};
 use crate::sources;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -32,6 +33,16 @@ pub enum Program {
     Queue,
     /// The depth of searches, all numbers of threads in one run; counted.
     Depth,
+    /// The time in which such a queue drains, all numbers of threads in one run.
+    Drain,
+    /// Time in the matching engine of applications' patterns of messages, all patterns in one run.
+    Patterns,
+    /// Endpoints of threads by verbs, without MPI: messages of a model's second, and objects.
+    VerbsRate,
+    VerbsArrays,
+    VerbsStencil,
+    /// Tags of other people's programs, which `bench/trace/applications.py` traces into stored results.
+    Trace,
 }
 
 /// Values that one run measured.
@@ -83,9 +94,39 @@ impl Program {
             Program::Streams | Program::StreamBandwidth => "endpoints/streams.c",
             Program::Queue => "matching/queue.c",
             Program::Depth => "matching/depth.c",
+            Program::Drain => "matching/drain.c",
+            Program::Patterns => "matching/patterns.c",
             Program::Dslash => "endpoints/dslash.c",
             Program::Fft | Program::FftBandwidth => "endpoints/fft.c",
+            Program::VerbsRate => "verbs/rate.c",
+            Program::VerbsArrays => "verbs/dgemm.c",
+            Program::VerbsStencil => "verbs/stencil.c",
+            Program::Trace => "trace/trace.c",
         })
+    }
+
+    /// It uses the device in software, and no MPI library.
+    pub fn is_on_device(self) -> bool {
+        matches!(self, Program::VerbsRate | Program::VerbsArrays | Program::VerbsStencil)
+    }
+
+    /// It is run by hand, and results are stored: why.
+    pub fn by_hand(self) -> Option<&'static str> {
+        (self == Program::Trace).then_some(
+            "the programs are other people's; bench/trace/applications.py traces those of which it finds the sources, and what it found is stored",
+        )
+    }
+
+    /// Why its figures are not of hardware.
+    pub fn model(self) -> Option<&'static str> {
+        self.is_on_device().then_some(
+            "the device is software: objects and events are counted, rates are of a model of a card, whose costs stand in bench/verbs/costs.toml",
+        )
+    }
+
+    /// A text beside its source that its figures depend on.
+    pub fn constants(self) -> &'static str {
+        if self.is_on_device() { COSTS } else { "" }
     }
 
     pub fn flags(self) -> &'static [&'static str] {
@@ -123,6 +164,8 @@ impl Program {
             }),
             Program::Queue => table(out, 0, &[(1, "value")]),
             Program::Depth => table(out, 1, &[(3, "value"), (4, PER_PEER), (5, LINES)]),
+            Program::Drain => table(out, 0, &[(2, "value"), (1, RECEIVES)]),
+            Program::Patterns => patterns(out),
             Program::Dslash => out.lines().find_map(dslash),
             Program::Fft => out.lines().find_map(|line| with(line, &["transform"])),
             Program::FftBandwidth => out.lines().find_map(|line| {
@@ -136,6 +179,11 @@ impl Program {
                 out.lines().find_map(|line| with(line, &["seconds", "exchange", "iterations", "residual"]))
             }
             Program::Patches => out.lines().find_map(|line| with(line, &["puts"])),
+            // Never started by the driver.
+            Program::Trace => None,
+            Program::VerbsRate | Program::VerbsArrays | Program::VerbsStencil => {
+                out.lines().find_map(|line| modelled(self, arguments, line))
+            }
         };
         measured.ok_or_else(|| format!("no result in what it printed: {:?}", out.trim()))
     }
@@ -227,6 +275,29 @@ fn table(out: &str, x: usize, columns: &[(usize, &str)]) -> Option<Measured> {
     })
 }
 
+/// A further figure of draining: receives that are posted.
+pub const RECEIVES: &str = "receives";
+
+/// Patterns of messages, in the order of their places.
+pub const PATTERNS: [&str; 5] = ["halo9", "halo27", "allto1", "sweep", "levels"];
+
+/// A further figure of patterns: all time of communication of the slowest rank.
+pub const EXCHANGE: &str = "communication";
+
+/// A line for each pattern, whose place is its number; the value is the time in the engine of the rank where it is longest.
+fn patterns(out: &str) -> Option<Measured> {
+    let place = |line: &str| {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let at = PATTERNS.iter().position(|name| *name == cells[0])? as u64;
+        let value = cells.get(4)?.parse().ok()?;
+        let more = BTreeMap::from([(EXCHANGE.to_owned(), cells.get(2)?.parse().ok()?)]);
+        Some((at, Measured { value, more, verified: true, ..Measured::default() }))
+    };
+    let places: Vec<(u64, Measured)> = out.lines().filter_map(place).collect();
+    let value = places.first()?.1.value;
+    Some(Measured { value, seconds: f64::INFINITY, verified: true, places, ..Measured::default() })
+}
+
 /// A line for each size.
 fn one_sided(out: &str) -> Option<Measured> {
     let place = |line: &str| {
@@ -270,6 +341,55 @@ fn factorisation(line: &str) -> Option<Measured> {
         verified: true,
         ..Measured::default()
     })
+}
+
+/// Objects that endpoints take, as pictures name them, by their names in what the programs print.
+pub const OBJECTS: [(&str, &str); 4] =
+    [("QP", "qps"), ("CQ", "cqs"), ("UAR", "uar_pages"), ("uUAR", "uuars")];
+/// Further figures of endpoints: registers without a queue pair, reads of a line of memory by the card, the rate of reads.
+pub const WASTED: &str = "wasted registers";
+pub const LINE_READS: &str = "reads of each line";
+pub const READS: &str = "reads";
+
+/// Events of a message and objects in one line; the value is millions of messages in a second of the model. The programs end with an error where data is wrong.
+fn modelled(program: Program, arguments: &[String], line: &str) -> Option<Measured> {
+    let model = CostModel::stated()?;
+    let threads = option(arguments, "-t")?;
+    let read = |(name, value): (&str, &str)| Some((name.to_owned(), value.parse().ok()?));
+    let mut got: Counts = pairs(line).into_iter().filter_map(read).collect();
+    let mut more: BTreeMap<String, f64> = OBJECTS
+        .iter()
+        .map(|(name, own)| Some(((*name).to_owned(), *got.get(*own)?)))
+        .collect::<Option<_>>()?;
+    let rate = match program {
+        Program::VerbsArrays => {
+            // Requests of one kind: a read brings data and takes none from memory, of which all reads of memory are the writes'.
+            let of_writes = got["payload_reads"] / got.get("writes")?;
+            got.extend([("lines".to_owned(), threads), ("payload_reads".to_owned(), 0.0)]);
+            more.insert(READS.to_owned(), model.rate(&got, threads)? / 1e6);
+            got.insert("payload_reads".to_owned(), of_writes);
+            model.rate(&got, threads)?
+        }
+        Program::VerbsStencil => {
+            let ranks = option(arguments, "-r")?;
+            // A thread alone in its context writes to both registers of a page itself, one after the other.
+            if threads == 1.0 || arguments.iter().any(|a| a == "mpi_everywhere") {
+                got.insert("shared_pages".to_owned(), 0.0);
+            }
+            got.insert("lines".to_owned(), 4.0 * threads);
+            more.values_mut().for_each(|of_one| *of_one *= ranks);
+            (ranks * model.rate(&got, threads)?).min(model.card())
+        }
+        _ => {
+            let messages = threads * option(arguments, "-n")?;
+            more.insert(LINE_READS.to_owned(), got["payload_reads"] * messages / got["lines"]);
+            more.insert(WASTED.to_owned(), got["uuars"] - got["qps"]);
+            more.insert("kilobytes".to_owned(), *got.get("kilobytes")?);
+            model.rate(&got, threads)?
+        }
+    };
+    // Counts are the same in every run, so nothing is to be repeated for longer.
+    Some(Measured { value: rate / 1e6, seconds: f64::INFINITY, more, verified: true, ..Measured::default() })
 }
 
 /// A line for each rank and variable; the value is the largest of those that should be 0.
@@ -352,10 +472,36 @@ mod tests {
         let got = Program::Depth.read(&[], text).unwrap();
         assert_eq!((got.value, got.place(4).unwrap().more[PER_PEER]), (6.0, 3.0));
         assert!(Program::Depth.read(&[], "nothing\n").is_err());
+        let got = Program::Drain.read(&[], "1\t26\t5.9\n512\t3176\t1865.4\n").unwrap();
+        assert_eq!(got.place(512).unwrap().more[RECEIVES], 3176.0);
+        let text = "# 8 ranks\npattern\tengine\tmost us\tmean us\tmatch most\tmatch mean\nhalo9\tlist\t9\t8\t2.5\t2\nallto1\tlist\t7\t6\t5\t4\n";
+        let got = Program::Patterns.read(&[], text).unwrap();
+        assert_eq!(
+            (got.value, got.place(2).unwrap().value, got.place(2).unwrap().more[EXCHANGE]),
+            (2.5, 5.0, 7.0)
+        );
+        assert!(Program::Patterns.read(&[], "halo9\t-\t9\t8\t-\t-\n").is_err(), "a library without a watch");
         let got = Program::StreamBandwidth
             .read(&words("rate -b 4096"), "value=1000 seconds=1 verified=1\n")
             .unwrap();
         assert_eq!(got.value, 4.096);
+    }
+
+    #[test]
+    fn endpoints_of_a_device() {
+        let events = "doorbells=1 blue_flames=1 shared_doorbells=0 shared_pages=0 wqe_reads=0 payload_reads=2 cqe_writes=1 qp_locks=1 uuar_locks=0";
+        let line = format!(
+            "dynamic threads=2 contexts=1 qps=2 cqs=2 lines=1 uar_pages=10 uuars=20 kilobytes=434 {events}\n"
+        );
+        let got = Program::VerbsRate.read(&words("-t 2 -n 10"), &line).unwrap();
+        assert_eq!((got.more["UAR"], got.more[WASTED], got.more[LINE_READS]), (10.0, 18.0, 40.0));
+        assert!(got.verified && got.value > 0.0 && got.seconds.is_infinite());
+        let line = format!("dynamic threads=2 writes=0.5 qps=2 cqs=2 uar_pages=10 uuars=20 {events}\n");
+        let got = Program::VerbsArrays.read(&words("-t 2 -c dynamic"), &line).unwrap();
+        assert!(got.more[READS] >= got.value, "{got:?}");
+        let got = Program::VerbsStencil.read(&words("-r 4 -t 2 -c dynamic"), &line).unwrap();
+        assert_eq!(got.more["uUAR"], 80.0);
+        assert!(Program::VerbsRate.read(&words("-t 2"), "a device that does not count\n").is_err());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use crate::case::{Case, Point};
 use crate::cases;
+use crate::device::{Device, RULES};
 use crate::job;
 use crate::keep::{self, Collected, Kept};
 use crate::library::Library;
@@ -45,6 +46,8 @@ pub struct Runner {
     /// Called when a run has ended.
     pub watch: Option<Watch>,
     compiled: HashMap<Compiled, Result<PathBuf, String>>,
+    /// For programs without MPI; looked for when the first of them is to run.
+    device: Option<Result<Device, String>>,
 }
 
 /// Hears of each run that has ended.
@@ -57,7 +60,8 @@ impl Runner {
     pub fn new(libraries: Vec<Library>, effort: Effort, work: PathBuf) -> Result<Runner, String> {
         std::fs::create_dir_all(&work).map_err(|e| format!("{}: {e}", work.display()))?;
         let machine = Machine::here();
-        Ok(Runner { libraries, effort, work, machine, over: None, watch: None, compiled: HashMap::new() })
+        let (compiled, device) = (HashMap::new(), None);
+        Ok(Runner { libraries, effort, work, machine, over: None, watch: None, compiled, device })
     }
 
     /// Runs a case, or what is left of it; what an earlier run kept in `out` counts. Failures are in the report, with
@@ -107,6 +111,7 @@ impl Runner {
     fn report(&self, case: &Case, all: &BTreeMap<Spot, Collected>) -> Report {
         let rows = all.iter().flat_map(|(spot, collected)| self.rows(case, *spot, collected)).collect();
         let report = Report::new(case, &self.libraries, &self.machine, self.effort.rounds, rows);
+        let report = Report { model: case.program.model(), ..report };
         match &self.over {
             Some(over) => Report { over: Some(over.line()), model: over.model(), ..report },
             None => report,
@@ -118,6 +123,7 @@ impl Runner {
         let mut sum = Sum::default();
         sum.add(self.question(case).as_bytes());
         sum.add(&std::fs::read(case.program.source()).unwrap_or_default());
+        sum.add(case.program.constants().as_bytes());
         for (series, x) in case.series.iter().flat_map(|s| case.xs.iter().map(move |x| (s, *x))) {
             sum.add(format!("{} {x} {:?}", series.label, (series.point)(x)).as_bytes());
         }
@@ -129,6 +135,9 @@ impl Runner {
     pub fn line(&self, case: &Case, library: &Library, point: &Point) -> String {
         let program = case.program.source().with_extension("");
         let program = Path::new(program.file_name().unwrap_or_default());
+        if case.program.is_on_device() {
+            return format!("OXMPI_FAKE_VERBS={RULES} {} {}", program.display(), point.arguments.join(" "));
+        }
         let command = self.command(library, point, program, &point.arguments);
         let words = std::iter::once(command.get_program()).chain(command.get_args());
         let short = |word: &std::ffi::OsStr| {
@@ -148,6 +157,21 @@ impl Runner {
             command.args([":", "-n"]).arg(point.proxies.to_string()).arg(library.proxy());
         }
         command
+    }
+
+    /// Why no job of a case can run here; nothing where they can.
+    pub fn missing(&mut self, case: &Case) -> Option<String> {
+        if let Some(why) = case.program.by_hand() {
+            return Some(why.to_owned());
+        }
+        match case.program.is_on_device() && self.libraries.iter().any(Library::is_ours) {
+            true => self.device().err(),
+            false => None,
+        }
+    }
+
+    fn device(&mut self) -> Result<Device, String> {
+        self.device.get_or_insert_with(|| Device::new(&self.work)).clone()
     }
 
     /// Compiles what a case needs, so that its time is not part of a limit; a failure is that of its jobs.
@@ -251,10 +275,14 @@ impl Runner {
         let path = self.compiled(program, library, point.proxies > 0)?;
         let fill = |a: &String| a.replace(ITERATIONS, &iterations.to_string());
         let arguments: Vec<String> = point.arguments.iter().map(fill).collect();
+        let device = if program.is_on_device() { Some(self.device()?) } else { None };
         let library = &self.libraries[library];
         let mut params = point.params.clone();
         let over = self.over.as_ref();
-        let mut command = self.command(library, point, &path, &arguments);
+        let mut command = match device {
+            Some(device) => device.job(&path, &arguments),
+            None => self.command(library, point, &path, &arguments),
+        };
         let said = job::run(&mut command, self.effort.limit, &self.work)?;
         params.extend(over.map(TransportSetup::params).unwrap_or_default().iter().cloned());
         if library.is_ours()
@@ -268,6 +296,12 @@ impl Runner {
     }
 
     fn compiled(&mut self, program: Program, library: usize, by_proxies: bool) -> Result<PathBuf, String> {
+        if program.is_on_device() {
+            let device = self.device()?;
+            let into = self.work.join("programs-on-device");
+            let made = || device.compile(&program.source(), &into);
+            return self.compiled.entry((String::new(), program, false)).or_insert_with(made).clone();
+        }
         let into = self.work.join(if by_proxies { "programs-by-proxies" } else { "programs" });
         let of = &self.libraries[library];
         let counts = self.over.as_ref().filter(|_| of.is_ours()).and_then(TransportSetup::counts);

@@ -1,5 +1,5 @@
 //! All cases: one file each, which registers itself. A place in the list is the chapter's number and the place in it: 3 patterns of
-//! messages between processes and threads, 4 locks and waiting, 5 how threads get communication resources; 6 is the paper on one-sided communication, 7 that on endpoints, 8 that on matching.
+//! messages between processes and threads, 4 locks and waiting, 5 how threads get communication resources; 6 is the paper on one-sided communication, 7 that on endpoints, 8 that on matching, 9 that on scalable endpoints.
 
 /// Registers a case: `case!(305, |sizes| …)`.
 macro_rules! case {
@@ -30,16 +30,19 @@ mod packing;
 mod pairwise;
 mod ping_pong;
 mod rates;
+mod scalable;
 mod shape;
 mod sharing;
 mod state_of_the_art;
 mod strategy;
 mod table;
 mod thread_safety;
+mod traces;
 mod waits;
 mod windows;
 
 use crate::case::{Case, Sizes};
+pub use scalable::{BY_CATEGORY, CATEGORY_NAMES, SHAPE_NAMES};
 pub use strategy::{LOCK_MISSES, MATCH_TIME_EACH, OUT_OF_SEQUENCE, SHARED_WRITES};
 
 /// A case that registered itself.
@@ -86,7 +89,7 @@ mod tests {
             let names: HashSet<&str> = cases.iter().map(|c| c.name).collect();
             assert_eq!(names.len(), cases.len());
             // Nothing was left out by the linker.
-            assert_eq!(cases.len(), 65);
+            assert_eq!(cases.len(), 84);
             for case in &cases {
                 let labels: HashSet<&str> = case.series.iter().map(|s| s.label.as_str()).collect();
                 assert_eq!(labels.len(), case.series.len(), "{}", case.name);

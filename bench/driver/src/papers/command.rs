@@ -47,6 +47,9 @@ pub struct Arguments {
     /// A folder with results of earlier runs (its files are those of OUT/kept); default: those that came with the programs
     #[arg(long)]
     stored: Option<PathBuf>,
+    /// Keep results in this folder, too: PAPER.md with pictures, and stored results for later runs (bench/results of the tree)
+    #[arg(long)]
+    results: Option<PathBuf>,
     /// Where the page and the results go
     #[arg(long, default_value = "oxmpi-papers")]
     out: PathBuf,
@@ -68,6 +71,7 @@ impl Arguments {
             timeout: 60,
             budget: None,
             stored: None,
+            results: None,
             out: out.to_owned(),
         }
     }
@@ -109,6 +113,9 @@ pub fn run(arguments: &Arguments) -> Result<(), String> {
     let json = serde_json::to_string_pretty(&page.json()).map_err(|e| e.to_string())?;
     write(&arguments.out.join("index.html"), &page.html()?)?;
     write(&arguments.out.join("papers.json"), &json)?;
+    if let Some(folder) = &arguments.results {
+        page.keep(folder)?;
+    }
     if arguments.machine_readable {
         println!("{json}");
         return Ok(());

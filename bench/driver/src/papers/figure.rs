@@ -65,16 +65,38 @@ pub struct View {
     pub over: Option<&'static str>,
     /// Of the quantity, where it is not the case's own.
     pub unit: Option<&'static str>,
+    /// Names of the places on the x axis, where they are no numbers.
+    pub names: &'static [&'static str],
+    /// Drawn as bars: these quantities of one series.
+    pub bars: Option<Bars>,
+}
+
+/// Bars of a picture, by which papers draw what resources are in use.
+#[derive(Clone, Debug)]
+pub struct Bars {
+    pub series: &'static str,
+    pub quantities: Vec<&'static str>,
 }
 
 /// The main figure of a case, on one node.
 pub fn view(case: &'static str) -> View {
-    View { case, quantity: "value", over: None, unit: None }
+    View { case, quantity: "value", over: None, unit: None, names: &[], bars: None }
 }
 
 impl View {
     pub fn of(self, quantity: &'static str, unit: &'static str) -> View {
         View { quantity, unit: Some(unit), ..self }
+    }
+
+    /// With names of the places on the x axis.
+    pub fn named(self, names: &'static [&'static str]) -> View {
+        View { names, ..self }
+    }
+
+    /// As bars of quantities of one series, a group of them at each place.
+    pub fn bars(self, series: &'static str, quantities: &[&'static str], unit: &'static str) -> View {
+        let quantities = quantities.to_vec();
+        View { bars: Some(Bars { series, quantities }), unit: Some(unit), ..self }
     }
 
     pub fn over(self, transport: &'static str) -> View {
@@ -170,6 +192,15 @@ impl Published {
         unit: &'static str,
     ) -> Published {
         Published { what: what.into(), at: at.into(), value, unit, ours: None }
+    }
+
+    /// The quantity that ours is a value of; none where it is computed, or there is none.
+    pub fn quantity(&self) -> Option<&'static str> {
+        match self.ours.as_ref()? {
+            Selection::Ratio { quantity, .. } | Selection::Difference { quantity, .. } => Some(quantity),
+            Selection::Mean(mean) => Some(mean.quantity),
+            Selection::Exact(..) => None,
+        }
     }
 
     pub fn ours(self, selection: Selection) -> Published {

@@ -1,6 +1,7 @@
 //! *Fuzzy Matching: Hardware Accelerated MPI Communication Middleware* (Dosanjh, Schonbein, Grant, Bridges, 2019).
 
 use super::figure::{Figure, Paper, Position, Published, Selection, Value, drawing, view};
+use crate::program::{EXCHANGE, PATTERNS};
 
 pub fn paper() -> Paper {
     Paper {
@@ -35,19 +36,25 @@ fn depth() -> Figure {
         title: "Depth of searches when threads of a stencil post and send in any order",
         place: "IV",
         x: "threads",
-        y: "receives looked at",
+        y: "us; receives looked at",
         views: vec![
+            view("match-drain-27"),
+            view("match-drain-9"),
             view("match-depth-9"),
             view("match-depth-27"),
             view("match-depth-27").of(crate::program::PER_PEER, "receives"),
         ],
-        published: vec![Published::new(
-            "time to drain a queue that no application can afford",
-            "all",
-            Value::AtLeast(1000.0),
-            "us",
-        )],
-        absent: "Counts, which are the same on every machine; the time to drain a queue (depth times the cost of a look) is not a case yet.",
+        peaks: vec![("what a step can afford", 1000.0)],
+        published: vec![
+            Published::new(
+                "time to drain a queue that no application can afford",
+                "most threads",
+                Value::AtLeast(1000.0),
+                "us",
+            )
+            .value("match-drain-27", "value", "list", Position::Last),
+        ],
+        absent: "Depths are counted, and the same on every machine; times are of one peer's messages, in which lists for each peer are one list.",
         ..Figure::default()
     }
 }
@@ -62,7 +69,10 @@ fn table1() -> Figure {
             Published::new("the same at every scale", "of 15", Value::Is(0.53), "of all"),
             Published::new("more with the scale", "of 15", Value::Is(0.20), "of all"),
         ],
-        absent: "None of the fifteen programs is traced here: their sources are not part of this project, and bench/trace has no classes yet. bench/results/trace.md has two other programs.",
+        x: "processes",
+        y: "tags",
+        views: vec![view("trace-classes")],
+        absent: "Seven of the fifteen, whose sources are public and build here: HPCG, miniMD (one tag), LULESH, Pennant, MiniAMR, MiniFE (the same at every scale), NEKbone (more with the scale). The others are not public, or larger than this machine.",
         ..Figure::default()
     }
 }
@@ -75,10 +85,10 @@ fn positives(id: &'static str, title: &'static str) -> Figure {
         "fig3" => vec![
             row("Castro", "8 bits", 0.38),
             row("MILC", "8 bits", 0.29),
-            row("NEKbone", "8 bits", 4.15),
+            row("NEKbone", "8 bits", 4.15).value("trace-tags", "value", "NEKbone", Position::X(8)),
             row("FDS", "8 bits", 12.5),
             row("Kripke", "8 bits", 30.0),
-            row("LULESH", "8 bits", 66.67),
+            row("LULESH", "8 bits", 66.67).value("trace-tags", "value", "LULESH", Position::X(8)),
         ],
         _ => vec![
             row("FDS", "8 bits, 512 processes", 0.2),
@@ -88,14 +98,22 @@ fn positives(id: &'static str, title: &'static str) -> Figure {
             row("NEKbone", "8 bits, 1,024 processes", 4.15),
         ],
     };
+    let (case, absent) = match id {
+        "fig3" => ("trace-tags", "Seven of the fifteen programs, at most 64 processes instead of 1,024."),
+        _ => (
+            "trace-scale",
+            "Of the programs that are sensitive to scale those that table I has here, on 8 to 27 processes instead of 256 to 1,024.",
+        ),
+    };
     Figure {
         id,
         title,
         place: "V",
         x: "bits",
         y: "false positives, of all",
+        views: vec![view(case)],
         published,
-        absent: "None of these programs is traced here; bench/trace measures it for any program (bench/results/trace.md).",
+        absent,
         ..Figure::default()
     }
 }
@@ -157,8 +175,16 @@ fn knl() -> Figure {
 }
 
 fn applications() -> Figure {
-    let row = |what: &'static str, percent: f64| {
-        Published::new(what, "most", Value::Is(percent / 100.0), "of the time saved")
+    // A share that is saved leaves the rest of the time.
+    let row = |what: &'static str, saved: f64, pattern: u64, base: &'static str| {
+        let left = Value::Is(1.0 - saved / 100.0);
+        let at = Position::X(pattern);
+        Published::new(what, "most", left, "of the time").ratio(
+            "match-patterns",
+            "value",
+            ("fuzzy32", at),
+            (base, at),
+        )
     };
     Figure {
         id: "fig6",
@@ -166,28 +192,39 @@ fn applications() -> Figure {
         place: "VI-C",
         x: "processes",
         y: "s",
-        published: vec![
-            row("miniMD, fuzzy over a list", 51.88),
-            row("miniMD, fuzzy over lists for each peer", 77.91),
-            row("AMG, Laplace, fuzzy over a list", 81.03),
-            row("AMG, Laplace, fuzzy over lists for each peer", 95.95),
-            row("FDS, fuzzy over a list", 67.98),
+        views: vec![
+            view("match-patterns").named(&PATTERNS),
+            view("match-patterns").of(EXCHANGE, "us").named(&PATTERNS),
         ],
-        absent: "The programs are not here; bench/matching/patterns.c has their patterns of messages (bench/results/matching.md).",
+        published: vec![
+            row("miniMD (halo27), fuzzy over a list", 51.88, 1, "list"),
+            row("miniMD (halo27), fuzzy over lists for each peer", 77.91, 1, "perpeer"),
+            row("AMG, Laplace (levels), fuzzy over a list", 81.03, 4, "list"),
+            row("AMG, Laplace (levels), fuzzy over lists for each peer", 95.95, 4, "perpeer"),
+            row("FDS (allto1), fuzzy over a list", 67.98, 2, "list"),
+        ],
+        absent: "The programs' patterns of messages on 8 processes (bench/matching/patterns.c) stand for the programs.",
         ..Figure::default()
     }
 }
 
 fn scale() -> Figure {
-    let row =
-        |what: &'static str, gib| Published::new(what, "2,048 nodes", Value::Is(gib), "GiB a node saved");
+    let row = |what: &'static str, gib, ranks: f64| {
+        let ours = 2048.0 * ranks * ranks * LISTS / f64::from(1u32 << 30);
+        Published::new(what, "2,048 nodes", Value::Is(gib), "GiB a node saved")
+            .ours(Selection::Exact(ours, "nodes x processes^2 x 128 bytes"))
+    };
     Figure {
         id: "fig7",
         title: "Programs at scale, and the memory that is saved",
         place: "VI-D",
         x: "nodes",
         y: "s; GiB",
-        published: vec![row("miniMD", 1.1), row("LULESH", 0.01), row("Kripke", 1.0)],
+        published: vec![
+            row("miniMD, 68 processes a node", 1.1, 68.0),
+            row("LULESH, 8 processes a node", 0.01, 8.0),
+            row("Kripke, 64 processes a node", 1.0, 64.0),
+        ],
         absent: "Up to 278,528 cores: there is no such machine here. The memory follows from table II's formula.",
         ..Figure::default()
     }

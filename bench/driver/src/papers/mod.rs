@@ -2,8 +2,10 @@
 //! ours measures it. `oxmpi-bench papers` runs those cases and writes a page with each figure beside ours.
 //!
 //! Map: `figure` (types) · a file for each paper, two for the dissertation · `list` (all of them, by name) · `kept` (what was measured, in files) · `study` (runs
-//! cases, or finds what was kept) · `progress` (a line on the terminal) · `tables` (published values beside measured ones) · `page` (HTML) · `command` (the command line).
+//! cases, or finds what was kept) · `progress` (a line on the terminal) · `tables` (published values beside measured ones) · `page` (HTML) · `summary` (for the repository) · `command` (the command line).
 
+#[cfg(test)]
+mod browser_tests;
 pub mod command;
 mod endpoints;
 pub mod figure;
@@ -15,6 +17,7 @@ mod page;
 mod progress;
 mod scalable;
 mod study;
+mod summary;
 mod tables;
 mod threads;
 mod waits;

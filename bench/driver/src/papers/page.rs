@@ -1,17 +1,18 @@
 //! The page: for each figure of the papers our pictures of it, published values beside ours, all that was measured, the commands, and the reasons for care.
 //! One file without anything from elsewhere.
 
-use super::figure::{Explanation, Figure, Paper, View};
+use super::figure::{Bars, Explanation, Figure, Paper, View};
 use super::kept::Kept;
 use super::list::name;
 use super::study::{Study, title};
-use super::tables::{Cases, beside, counted, number, text};
+use super::tables::{Cases, OURS, beside, counted, number, text};
 use crate::case::{Case, Sizes};
 use crate::cases;
 use crate::picture::{Line, Picture, svg};
 use crate::plot::lines;
 use crate::results::Row;
 use serde_json::{Value as Json, json};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:76rem;margin:2rem auto;padding:0 1rem;color:#222}\
@@ -33,6 +34,16 @@ pub struct Page<'a> {
 impl<'a> Page<'a> {
     pub fn new(papers: &'a [Paper], study: &'a Study, quick: bool) -> Page<'a> {
         Page { papers, study, whole: cases::all(&Sizes::whole()), quick }
+    }
+
+    /// The papers with the figures that are on it.
+    pub(super) fn papers(&self) -> &[Paper] {
+        self.papers
+    }
+
+    /// The cases that it shows.
+    pub(super) fn study(&self) -> &Study {
+        self.study
     }
 
     /// The page as HTML.
@@ -93,7 +104,7 @@ impl<'a> Page<'a> {
     }
 
     /// `measured`, `computed`, `not measured` where its jobs failed or had no time, `not here`.
-    fn state(&self, figure: &Figure) -> &'static str {
+    pub(super) fn state(&self, figure: &Figure) -> &'static str {
         let there =
             |view: &View| self.kept(view).is_some_and(|kept| kept.rows.iter().any(|r| r.median.is_some()));
         match figure.views.is_empty() {
@@ -122,7 +133,14 @@ impl<'a> Page<'a> {
         all
     }
 
-    fn doubts(&self, paper: &Paper, figure: &Figure) -> Vec<String> {
+    /// Why cases of a figure cannot run here, each reason once.
+    fn missing(&self, figure: &Figure) -> BTreeSet<&str> {
+        let of = |view: &View| self.study.missing().get(&(view.case, view.over)).map(String::as_str);
+        figure.views.iter().filter_map(of).collect()
+    }
+
+    /// Reasons for care.
+    pub(super) fn doubts(&self, paper: &Paper, figure: &Figure) -> Vec<String> {
         let cases = self.of_figure(figure);
         // Each reason once, with the cases that have it unless all do.
         let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
@@ -164,6 +182,9 @@ impl<'a> Page<'a> {
         if !figure.absent.is_empty() {
             let _ = write!(out, "<p>{}</p>", escaped(figure.absent));
         }
+        for why in self.missing(figure) {
+            let _ = write!(out, "<p class=\"doubts\">Not measured here: {}.</p>", escaped(why));
+        }
         let doubts = self.doubts(paper, figure);
         if !doubts.is_empty() {
             let _ = write!(out, "<p class=\"doubts\">Doubts: {}.</p>", escaped(&doubts.join("; ")));
@@ -198,14 +219,28 @@ impl<'a> Page<'a> {
     }
 
     /// A view drawn, with published peaks in the first; nothing where no value is there.
-    fn picture(&self, paper: &Paper, figure: &Figure, view: &View, first: bool) -> Option<Picture> {
+    pub(super) fn picture(
+        &self,
+        paper: &Paper,
+        figure: &Figure,
+        view: &View,
+        first: bool,
+    ) -> Option<Picture> {
         let kept = self.kept(view)?;
         let case = self.study.case(view.case)?;
-        let lines = self.lines(case, kept, view.quantity);
+        let mut names: Vec<String> = view.names.iter().map(|name| (*name).to_owned()).collect();
+        let lines = match &view.bars {
+            Some(bars) => self.bars(case, kept, bars, &mut names),
+            None => self.lines(case, kept, view.quantity),
+        };
         if lines.is_empty() {
             return None;
         }
-        let further = if view.quantity == "value" { String::new() } else { format!(": {}", view.quantity) };
+        let further = match &view.bars {
+            Some(bars) => format!(": objects of {}", bars.series),
+            None if view.quantity == "value" => String::new(),
+            None => format!(": {}", view.quantity),
+        };
         let over = kept.over.as_ref().map(|over| format!(", {over}")).unwrap_or_default();
         let own = kept.libraries.iter().map(|(name, version)| format!("{name}: {version}"));
         let care = if self.doubts(paper, figure).is_empty() { "" } else { "see the doubts above" };
@@ -213,8 +248,10 @@ impl<'a> Page<'a> {
             title: format!("{}{further}{over}", case.title),
             x: case.x.to_owned(),
             y: view.unit.unwrap_or(case.unit).to_owned(),
-            log_x: case.log_x,
+            log_x: case.log_x && names.is_empty(),
             log_y: case.log_y && view.quantity != crate::cases::OUT_OF_SEQUENCE,
+            names,
+            bars: view.bars.is_some(),
             lines,
             peaks: if first {
                 figure.peaks.iter().map(|(n, y)| ((*n).to_owned(), *y)).collect()
@@ -240,7 +277,31 @@ impl<'a> Page<'a> {
         all
     }
 
-    fn cases_of(&self, figure: &Figure) -> Cases<'_> {
+    /// A line for each quantity of one series of ours; places get the names of their numbers unless they have names.
+    fn bars(&self, case: &Case, kept: &Kept, bars: &Bars, names: &mut Vec<String>) -> Vec<Line> {
+        let of = |quantity: &&'static str| {
+            let (own, stored) =
+                (format!("{OURS}: {}", bars.series), format!("{OURS}: {}, stored", bars.series));
+            let line = self
+                .lines(case, kept, quantity)
+                .into_iter()
+                .find(|line| line.name == own || line.name == stored)?;
+            Some(Line { name: (*quantity).to_owned(), ..line })
+        };
+        let mut lines: Vec<Line> = bars.quantities.iter().filter_map(of).collect();
+        if names.is_empty() {
+            let places: BTreeSet<u64> = lines.iter().flat_map(|l| &l.spots).map(|s| s.x as u64).collect();
+            let places: Vec<u64> = places.into_iter().collect();
+            for spot in lines.iter_mut().flat_map(|line| &mut line.spots) {
+                spot.x = places.iter().position(|x| *x == spot.x as u64).unwrap_or(0) as f64;
+            }
+            *names = places.iter().map(u64::to_string).collect();
+        }
+        lines
+    }
+
+    /// The cases of a figure by the names that readers see.
+    pub(super) fn cases_of(&self, figure: &Figure) -> Cases<'_> {
         self.of_figure(figure).into_iter().map(|(name, kept)| (title(name), kept)).collect()
     }
 
@@ -276,7 +337,7 @@ impl<'a> Page<'a> {
     }
 
     /// The explanation of a difference with what was counted.
-    fn why(&self, figure: &Figure, why: &Explanation) -> String {
+    pub(super) fn why(&self, figure: &Figure, why: &Explanation) -> String {
         let cases = self.cases_of(figure);
         let told = why.counters.iter().filter_map(|counter| {
             let values = counted(counter, &cases);

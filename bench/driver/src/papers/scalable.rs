@@ -1,6 +1,8 @@
 //! *Scalable Communication Endpoints for MPI+Threads Applications* (Zambre, Chandramowlishwaran, Balaji, ICPADS 2018).
 
-use super::figure::{Figure, Paper, Published, Selection, Value, drawing};
+use super::figure::{Figure, Paper, Position, Published, Selection, Value, View, drawing, view};
+use crate::cases::{BY_CATEGORY, CATEGORY_NAMES, SHAPE_NAMES};
+use crate::program::{LINE_READS, READS, WASTED};
 
 /// Threads of the experiments.
 const THREADS: f64 = 16.0;
@@ -42,8 +44,16 @@ pub fn paper() -> Paper {
     }
 }
 
-/// The device in software is no MPI library, so a command of its own draws these.
-const BY_ITSELF: &str = "bench/verbs/figures.py builds the device in software, runs the programs and draws this figure: objects and events as counted, rates of a model whose costs stand in bench/verbs/costs.toml.";
+/// The figures of the device in software: what is counted, what is of a model.
+const MODEL: &str = "Objects and events are counted on the device in software. Rates are of a model, whose costs stand with their sources in bench/verbs/costs.toml; the loss of many blue flames in one context, whose cause the paper did not find, is not in it.";
+
+/// Objects that endpoints take.
+const OBJECTS: [&str; 4] = ["QP", "CQ", "UAR", "uUAR"];
+
+/// The rate, and bars of the objects that the line with all features takes.
+fn halves(case: &'static str) -> Vec<View> {
+    vec![view(case), view(case).bars("All", &OBJECTS, "objects")]
+}
 
 /// A number of the paper's closed forms, computed.
 fn form(
@@ -62,24 +72,23 @@ fn counted(
     title: &'static str,
     place: &'static str,
     x: &'static str,
+    views: Vec<View>,
     published: Vec<Published>,
 ) -> Figure {
-    Figure {
-        id,
-        title,
-        place,
-        x,
-        y: "million messages/s; objects",
-        published,
-        absent: BY_ITSELF,
-        ..Figure::default()
-    }
+    let y = "million messages/s; objects";
+    Figure { id, title, place, x, y, views, published, absent: MODEL, ..Figure::default() }
 }
 
 fn scalability(id: &'static str, title: &'static str) -> Figure {
     let published = match id {
         "fig2b" => vec![
-            Published::new("threads on one endpoint: slower", "16 threads", Value::AtMost(7.0), "times"),
+            Published::new("threads on one endpoint: slower", "16 threads", Value::AtMost(7.0), "times")
+                .ratio(
+                    "verbs-extremes",
+                    "value",
+                    ("a process each", Position::X(16)),
+                    ("one endpoint of all", Position::X(16)),
+                ),
             form(
                 "registers that a process each wastes",
                 "16 threads",
@@ -90,21 +99,17 @@ fn scalability(id: &'static str, title: &'static str) -> Figure {
             ),
         ],
         _ => vec![
-            form(
-                "pages for each thread",
-                "all",
-                Value::Is(9.0),
-                "pages",
-                8.0 + 1.0,
-                "8 of the context and 1 of the thread domain",
+            Published::new("pages for each thread", "all", Value::Is(9.0), "pages").value(
+                "verbs-threads",
+                "UAR",
+                "All",
+                Position::X(1),
             ),
-            form(
-                "registers for each thread",
-                "all",
-                Value::Is(18.0),
-                "registers",
-                2.0 * 9.0,
-                "2 of each page",
+            Published::new("registers for each thread", "all", Value::Is(18.0), "registers").value(
+                "verbs-threads",
+                "uUAR",
+                "All",
+                Position::X(1),
             ),
             form(
                 "memory of queues",
@@ -124,18 +129,59 @@ fn scalability(id: &'static str, title: &'static str) -> Figure {
             ),
         ],
     };
-    counted(id, title, if id == "fig2b" { "I" } else { "IV" }, "threads", published)
+    let extremes = "verbs-extremes";
+    match id {
+        "fig2b" => {
+            let views = vec![view(extremes), view(extremes).of(WASTED, "registers")];
+            counted(id, title, "I", "threads", views, published)
+        }
+        _ => counted(id, title, "IV", "threads", halves("verbs-threads"), published),
+    }
+}
+
+/// Numbers of figure 7.
+fn contexts() -> Vec<Published> {
+    let case = "verbs-context";
+    let own = ("All", Position::X(1));
+    let published = |what: &'static str, value, unit| Published::new(what, "16 ways", Value::Is(value), unit);
+    vec![
+        published("without lists, 16 instead of 8 share: slower", 1.15, "times").ratio(
+            case,
+            "value",
+            ("All w/o Postlist", Position::X(8)),
+            ("All w/o Postlist", Position::X(16)),
+        ),
+        published("registers of twice the queue pairs", 80.0, "registers").value(
+            case,
+            "uUAR",
+            "All w/o Postlist 2xQPs",
+            Position::X(16),
+        ),
+        published("registers of independent contexts", 288.0, "registers").value(case, "uUAR", own.0, own.1),
+        published("independent contexts over domains of one", 6.0, "times").ratio(
+            case,
+            "uUAR",
+            own,
+            ("All", Position::X(16)),
+        ),
+        published("independent contexts over shared pages", 9.0, "times").ratio(
+            case,
+            "uUAR",
+            own,
+            ("All w/o Postlist Sharing 2", Position::X(16)),
+        ),
+    ]
 }
 
 fn sharing() -> Vec<Figure> {
-    let independent = 18.0 * THREADS;
     vec![
-        counted("fig5", "A buffer shared", "V-A", "threads that share", Vec::new()),
+        counted("fig5", "A buffer shared", "V-A", "threads that share", halves("verbs-buffer"), Vec::new()),
         counted(
             "fig6",
             "Buffers on one cache line: rate, and reads of the card",
             "V-A",
-            "seconds",
+            "threads",
+            vec![view("verbs-lines"), view("verbs-lines").of(LINE_READS, "reads")],
             Vec::new(),
         ),
         counted(
@@ -143,52 +189,15 @@ fn sharing() -> Vec<Figure> {
             "A context shared, with twice the queue pairs, and with registers on one page",
             "V-B",
             "threads that share",
-            vec![
-                Published::new(
-                    "without lists, 16 instead of 8 share: slower",
-                    "16 ways",
-                    Value::Is(1.15),
-                    "times",
-                ),
-                form(
-                    "registers of twice the queue pairs",
-                    "16 ways",
-                    Value::Is(80.0),
-                    "registers",
-                    16.0 + 4.0 * THREADS,
-                    "16 of the context and 4 for each thread",
-                ),
-                form(
-                    "registers of independent contexts",
-                    "16 ways",
-                    Value::Is(288.0),
-                    "registers",
-                    independent,
-                    "18 for each thread",
-                ),
-                form(
-                    "independent contexts over domains of one",
-                    "16 ways",
-                    Value::Is(6.0),
-                    "times",
-                    independent / (16.0 + 2.0 * THREADS),
-                    "288 over 48",
-                ),
-                form(
-                    "independent contexts over shared pages",
-                    "16 ways",
-                    Value::Is(9.0),
-                    "times",
-                    independent / (16.0 + THREADS),
-                    "288 over 32",
-                ),
-            ],
+            [halves("verbs-context"), vec![view("verbs-context").of("UAR", "pages")]].concat(),
+            contexts(),
         ),
         counted(
             "fig8",
             "A protection domain, a registration shared",
             "V-C",
             "threads that share",
+            [halves("verbs-pd"), halves("verbs-mr")].concat(),
             Vec::new(),
         ),
         counted(
@@ -196,12 +205,19 @@ fn sharing() -> Vec<Figure> {
             "A completion queue shared",
             "V-E",
             "threads that share",
+            halves("verbs-cq"),
             vec![
                 Published::new(
                     "without unsignaled requests: slower",
                     "16 ways",
                     Value::AtMost(18.0),
                     "times",
+                )
+                .ratio(
+                    "verbs-cq",
+                    "value",
+                    ("All w/o Unsignaled", Position::X(1)),
+                    ("All w/o Unsignaled", Position::X(16)),
                 ),
                 form(
                     "memory saved",
@@ -218,6 +234,7 @@ fn sharing() -> Vec<Figure> {
             "A completion queue shared, by the period of signals, with lists of 32 and of 1",
             "V-E",
             "requests for each signal",
+            vec![view("verbs-signals-32"), view("verbs-signals-1")],
             Vec::new(),
         ),
         counted(
@@ -225,6 +242,7 @@ fn sharing() -> Vec<Figure> {
             "A queue pair shared",
             "V-F",
             "threads that share",
+            halves("verbs-qp"),
             vec![form(
                 "memory of queues saved",
                 "16 ways",
@@ -246,56 +264,55 @@ const CATEGORIES: [(&str, f64, f64); 5] = [
     ("MPI+threads", 0.03, 0.0625),
 ];
 
-fn registers(category: &str) -> (f64, &'static str) {
-    match category {
-        "2xDynamic" => (16.0 + 4.0 * THREADS, "16 + 4 T"),
-        "Dynamic" => (16.0 + 2.0 * THREADS, "16 + 2 T"),
-        "Shared Dynamic" => (16.0 + THREADS, "16 + T"),
-        _ => (16.0, "16"),
-    }
-}
-
 fn arrays() -> Figure {
+    let case = "verbs-arrays";
     let mut published = Vec::new();
-    for (category, rate, share) in CATEGORIES {
-        published.push(Published::new(
-            format!("{category}: rate of writes"),
-            "16 threads",
-            Value::Is(rate),
-            "of a process each",
-        ));
-        let (count, formula) = registers(category);
-        let row = Published::new(
-            format!("{category}: registers"),
-            "16 threads",
-            Value::Is(share),
-            "of a process each",
-        );
-        published.push(row.ours(Selection::Exact(count / (16.0 * THREADS), formula)));
+    for (place, (category, rate, share)) in (1..).zip(CATEGORIES) {
+        let (own, all) = ((BY_CATEGORY, Position::X(place)), (BY_CATEGORY, Position::X(0)));
+        let row = |what: &str, value| {
+            let what = format!("{category}: {what}");
+            Published::new(what, "16 threads", Value::Is(value), "of a process each")
+        };
+        published.push(row("rate of writes", rate).ratio(case, "value", own, all));
+        published.push(row("registers", share).ratio(case, "uUAR", own, all));
     }
-    counted("fig12", "Global arrays by category", "VII", "category", published)
+    let views = vec![
+        view(case).named(&CATEGORY_NAMES),
+        view(case).of(READS, "million reads/s, of a model").named(&CATEGORY_NAMES),
+        view(case).bars(BY_CATEGORY, &OBJECTS, "objects").named(&CATEGORY_NAMES),
+    ];
+    counted("fig12", "Global arrays by category", "VII", "category", views, published)
 }
 
 fn stencil() -> Figure {
-    let rate = |what: &'static str, at: &'static str, value| {
-        Published::new(what, at, Value::Is(value), "of a process each")
+    let case = "verbs-stencil";
+    let rate = |what: &'static str, at: &'static str, value, category: &'static str, place| {
+        Published::new(what, at, Value::Is(value), "of a process each").ratio(
+            case,
+            "value",
+            (category, Position::X(place)),
+            ("MPI everywhere", Position::X(place)),
+        )
     };
+    let objects = OBJECTS.map(|object| view(case).of(object, "objects of all processes").named(&SHAPE_NAMES));
     counted(
         "fig14",
         "A stencil of five points by category, five shapes of processes and threads",
         "VII",
         "processes and threads",
+        std::iter::once(view(case).named(&SHAPE_NAMES)).chain(objects).collect(),
         vec![
-            rate("2xDynamic, Dynamic, Shared Dynamic", "16 processes", 1.06),
-            rate("Static", "16 processes", 1.0),
-            rate("MPI+threads", "16 processes", 0.87),
-            rate("2xDynamic", "hybrid", 1.03),
+            rate("2xDynamic, Dynamic, Shared Dynamic", "16 processes", 1.06, "2xDynamic", 0),
+            rate("Static", "16 processes", 1.0, "Static", 0),
+            rate("MPI+threads", "16 processes", 0.87, "MPI+threads", 0),
+            rate("2xDynamic", "hybrid", 1.03, "2xDynamic", 2),
             Published::new(
                 "one process of 16 threads: slower than 16 processes",
                 "16 threads",
                 Value::Is(1.4),
                 "times",
-            ),
+            )
+            .ratio(case, "value", ("2xDynamic", Position::X(0)), ("2xDynamic", Position::X(4))),
         ],
     )
 }

@@ -41,6 +41,8 @@ pub struct Study {
     cases: Vec<Case>,
     progress: Rc<RefCell<Progress>>,
     done: BTreeMap<Name, Kept>,
+    /// Why no job of a case can run here.
+    missing: BTreeMap<Name, String>,
 }
 
 impl Study {
@@ -56,12 +58,25 @@ impl Study {
         let progress = Rc::new(RefCell::new(Progress::default()));
         let heard = Rc::clone(&progress);
         runner.watch = Some(Box::new(move || heard.borrow_mut().job()));
-        Ok(Study { options, libraries, runner, cases, progress, done: BTreeMap::new() })
+        Ok(Study {
+            options,
+            libraries,
+            runner,
+            cases,
+            progress,
+            done: BTreeMap::new(),
+            missing: BTreeMap::new(),
+        })
     }
 
     /// Measured cases by name and transport.
     pub fn done(&self) -> &BTreeMap<Name, Kept> {
         &self.done
+    }
+
+    /// Cases of which no job can run here, with the reason.
+    pub fn missing(&self) -> &BTreeMap<Name, String> {
+        &self.missing
     }
 
     /// The case as it was run.
@@ -115,8 +130,11 @@ impl Study {
         let key = self.runner.key(&case);
         let folder = self.options.out.join(if self.options.quick { "quick" } else { "kept" });
         let found = kept::read(&folder, &case, over).filter(|kept| kept.key == key && kept.whole);
+        let missing = self.runner.missing(&case);
+        self.missing.extend(missing.clone().map(|why| (name, why)));
         let kept = match found {
             Some(kept) => Some(kept),
+            None if missing.is_some() => None,
             None => self.measure(&case, name, key, share)?,
         };
         if let Some(kept) = &kept {

@@ -12,6 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export LD_LIBRARY_PATH="${LIBRARY:-$prefix/lib}"
+export OXMPI_EP_PROXY_CPUS="${OXMPI_EP_PROXY_CPUS:-auto}"
 launch=${LAUNCH:-$prefix/bin/mpirun --oversubscribe}
 for name in command streams dslash fft; do
     "$prefix/bin/mpicc" -O2 -pthread "$here/$name.c" -o "$folder/$name" -loxmpi_ep -lm

@@ -1,13 +1,14 @@
 //! The rules of the house, checked on the sources alone.
 //!
 //! `arrows` (who may depend on whom) · `cycles` (no file imports or calls what imports or calls it; `calls` finds calls, by `definitions` and `scopes`) · `names` (one spelling everywhere) · `sources` (no statics in
-//! contracts, file lengths, lints) · `features` (of packages, with the job tests and without) · `frozen` (files that never change) · `pointers` (safe functions take none) · `papers` (paths and commands in the documents, the hash of the
+//! contracts, file lengths, lints) · `dependencies` (each crate from outside stands in docs/dependencies.md) · `features` (of packages, with the job tests and without) · `frozen` (files that never change) · `pointers` (safe functions take none) · `papers` (paths and commands in the documents, the hash of the
 //! ABI, generated files) · `words` (texts that users meet).
 
 mod arrows;
 mod calls;
 mod cycles;
 mod definitions;
+mod dependencies;
 mod features;
 mod frozen;
 mod names;

@@ -84,7 +84,7 @@ struct Known {
 }
 
 /// The item that a line is in.
-enum Inside {
+enum Item {
     Fields(String),
     /// Of an enumeration.
     Members(String),
@@ -94,16 +94,16 @@ enum Inside {
     Bits(String),
 }
 
-impl Inside {
+impl Item {
     /// The item that begins with a line, if one does.
-    fn of(line: &str) -> Option<Inside> {
+    fn of(line: &str) -> Option<Item> {
         let of = |begin| {
             let rest: &str = line.strip_prefix(begin)?;
             rest.split([' ', '{', '(', ';']).next().map(str::to_owned)
         };
-        let fields = of("pub struct ").or_else(|| of("pub union ")).map(Inside::Fields);
-        let numbers = || of("pub enum ").map(Inside::Members).or_else(|| of("pub mod ").map(Inside::Module));
-        fields.or_else(numbers).or_else(|| of("impl ").map(Inside::Bits))
+        let fields = of("pub struct ").or_else(|| of("pub union ")).map(Item::Fields);
+        let numbers = || of("pub enum ").map(Item::Members).or_else(|| of("pub mod ").map(Item::Module));
+        fields.or_else(numbers).or_else(|| of("impl ").map(Item::Bits))
     }
 }
 
@@ -112,7 +112,7 @@ impl Known {
         let mut known = Known { fields: HashMap::new(), numbers: HashMap::new() };
         let mut inside = None;
         for line in text.lines().map(str::trim) {
-            if let Some(item) = Inside::of(line) {
+            if let Some(item) = Item::of(line) {
                 inside = Some(item);
             } else if line == "}" {
                 inside = None;
@@ -124,13 +124,13 @@ impl Known {
     }
 
     /// Adds the field or number that a line declares, if it declares one.
-    fn add(&mut self, line: &str, inside: Option<&Inside>) {
+    fn add(&mut self, line: &str, inside: Option<&Item>) {
         let constant = line.strip_prefix("pub const ").and_then(|rest| rest.split_once(':'));
         match (constant, inside) {
-            (Some((name, _)), Some(Inside::Module(of))) => {
+            (Some((name, _)), Some(Item::Module(of))) => {
                 self.numbers.insert(name.to_owned(), format!("{of}::{name}"));
             }
-            (Some((name, _)), Some(Inside::Bits(of))) => {
+            (Some((name, _)), Some(Item::Bits(of))) => {
                 self.numbers.insert(name.to_owned(), format!("{of}::{name}.0"));
             }
             (Some((name, _)), _) => {
@@ -138,12 +138,12 @@ impl Known {
                 let short = name.find("FI_").map_or(name, |at| &name[at..]);
                 self.numbers.insert(short.to_owned(), name.to_owned());
             }
-            (None, Some(Inside::Fields(of))) => {
+            (None, Some(Item::Fields(of))) => {
                 if let Some((field, _)) = line.strip_prefix("pub ").and_then(|rest| rest.split_once(':')) {
                     self.fields.entry(of.clone()).or_default().insert(field.to_owned());
                 }
             }
-            (None, Some(Inside::Members(of))) => {
+            (None, Some(Item::Members(of))) => {
                 if let Some((member, _)) = line.split_once(" = ") {
                     self.numbers.insert(member.to_owned(), format!("{of}::{member}"));
                 }

@@ -3,7 +3,7 @@
 //! Map: `workspace` (what cargo knows of it) · `bounded` (runs a command within a limit) ·
 //! `install` · `package` (tar, Debian, wheel) · `demo` · `suite` (`cargo xtask test`) · `generate` (files made from `mpi/abi`) ·
 //! `conformance` (suites that others wrote) · `apps` (programs of others) · `sanitize`
-//! (ThreadSanitizer) · `helgrind` (and DRD) · `bindings` (our declarations against crates with the same interface), `ibverbs` · `libfabric` (2.x beside the machine's) · `guest` (virtual machines with soft-RoCE) · `freeze` (the contracts of a version, kept).
+//! (ThreadSanitizer) · `helgrind` (and DRD) · `bindings` (our declarations against crates with the same interface), `ibverbs` · `libfabric` (2.x beside the machine's) · `gni` (libfabric's provider over libugni in software) · `guest` (virtual machines with soft-RoCE) · `freeze` (the contracts of a version, kept).
 
 mod apps;
 mod bindings;
@@ -12,6 +12,7 @@ mod conformance;
 mod demo;
 mod freeze;
 mod generate;
+mod gni;
 mod guest;
 mod helgrind;
 mod ibverbs;
@@ -64,6 +65,9 @@ enum Command {
     Conformance(conformance::Options),
     /// Run btl-verbs over soft-RoCE in virtual machines; installs QEMU and fetches Debian's kernel
     Guest(guest::Options),
+    /// Build libfabric's provider for uGNI, which is fetched, over libugni in software, and run two processes with it, as it is and
+    /// with its locks
+    Gni(gni::Options),
     /// Run the tests of crates with shared state under ThreadSanitizer; needs a nightly toolchain
     Sanitize {
         /// The tests of messages between threads under valgrind's helgrind and DRD instead; needs valgrind
@@ -102,6 +106,7 @@ fn run(arguments: Arguments) -> Result<(), String> {
         Command::Apps(options) => apps::run(&workspace, &options),
         Command::Package(options) => package::run(&workspace, &options),
         Command::Conformance(options) => conformance::run(&workspace, &options),
+        Command::Gni(options) => gni::run(&workspace, &options),
         Command::Guest(options) => guest::run(&workspace, &options),
         Command::Libfabric { steps } => libfabric::run(&workspace, &steps),
         Command::Bindings => {

@@ -2,6 +2,44 @@
 
 use std::sync::OnceLock;
 
+/// Where the proxies of a node run (OXMPI_EP_PROXY_CPUS).
+#[derive(Debug, PartialEq, Eq)]
+pub enum Cpus {
+    /// Wherever the system has them.
+    Any,
+    /// On the last processors, one each, where there is one for each thread with an endpoint besides.
+    Last,
+    /// On these, dealt out in turn.
+    List(Vec<usize>),
+}
+
+impl Cpus {
+    /// The processor of a proxy that has `before` in front of it, of `all` on its node, and may use `allowed`; none where it is not pinned.
+    pub fn of(&self, before: usize, all: usize, allowed: &[usize]) -> Option<usize> {
+        match self {
+            Cpus::Any => None,
+            Cpus::Last => allowed.iter().rev().nth(before).copied().filter(|_| allowed.len() >= 2 * all),
+            Cpus::List(list) => Some(list[before % list.len()]),
+        }
+    }
+
+    fn read(text: &str) -> Result<Cpus, String> {
+        let wrong =
+            |c: &str| format!("OXMPI_EP_PROXY_CPUS: {c:?} is neither auto nor the number of a processor");
+        let number = |c: &str| {
+            c.parse::<usize>().ok().filter(|cpu| *cpu < libc::CPU_SETSIZE as usize).ok_or_else(|| wrong(c))
+        };
+        let list = text.split(',').map(str::trim).filter(|c| !c.is_empty()).map(number);
+        match text.trim() {
+            "auto" => Ok(Cpus::Last),
+            _ => match list.collect::<Result<Vec<_>, _>>()? {
+                none if none.is_empty() => Ok(Cpus::Any),
+                list => Ok(Cpus::List(list)),
+            },
+        }
+    }
+}
+
 /// See docs/endpoints-by-proxies.md for what each does.
 #[derive(Debug)]
 pub struct Settings {
@@ -17,8 +55,8 @@ pub struct Settings {
     pub cma: bool,
     /// Allocations of at least this many bytes come from the shared heap (OXMPI_EP_MALLOC_MIN); none by default.
     pub malloc_min: usize,
-    /// The proxies' processors (OXMPI_EP_PROXY_CPUS), dealt out in turn on each node.
-    pub cpus: Vec<usize>,
+    /// The proxies' processors on each node.
+    pub cpus: Cpus,
     /// MPI_COMM_WORLD is a communicator of one endpoint for each process (OXMPI_EP_WORLD=1).
     pub world: bool,
     /// Every process prints what it counted (OXMPI_EP_REPORT=1).
@@ -55,12 +93,6 @@ fn read(get: impl Fn(&str) -> Option<String>) -> Result<Settings, String> {
     if !(1..=1 << 20).contains(&megabytes) {
         return Err(format!("OXMPI_EP_HEAP_MB: {megabytes} is not between 1 and 1048576"));
     }
-    let cpus = get("OXMPI_EP_PROXY_CPUS").unwrap_or_default();
-    let cpus = cpus.split(',').map(str::trim).filter(|c| !c.is_empty());
-    let cpus = cpus.map(|c| match c.parse::<usize>() {
-        Ok(cpu) if cpu < libc::CPU_SETSIZE as usize => Ok(cpu),
-        _ => Err(format!("OXMPI_EP_PROXY_CPUS: {c:?} is not the number of a processor")),
-    });
     Ok(Settings {
         asynchronous,
         spin,
@@ -68,7 +100,7 @@ fn read(get: impl Fn(&str) -> Option<String>) -> Result<Settings, String> {
         cma_min: number("OXMPI_EP_CMA_MIN", 16384)?,
         cma: switch("OXMPI_EP_CMA", true)?,
         malloc_min: number("OXMPI_EP_MALLOC_MIN", usize::MAX)?,
-        cpus: cpus.collect::<Result<_, _>>()?,
+        cpus: Cpus::read(&get("OXMPI_EP_PROXY_CPUS").unwrap_or_default())?,
         world: switch("OXMPI_EP_WORLD", false)?,
         report: switch("OXMPI_EP_REPORT", false)?,
     })
@@ -76,7 +108,7 @@ fn read(get: impl Fn(&str) -> Option<String>) -> Result<Settings, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::read;
+    use super::{Cpus, read};
 
     #[test]
     fn wrong_values_are_named() {
@@ -91,7 +123,22 @@ mod tests {
             let error = read(|asked| (asked == name).then(|| value.to_owned())).unwrap_err();
             assert!(error.starts_with(name), "{error}");
         }
-        let cpus = read(|asked| (asked == "OXMPI_EP_PROXY_CPUS").then(|| "3, 5".to_owned())).unwrap().cpus;
-        assert_eq!(cpus, [3, 5]);
+        let cpus = |text: &str| {
+            read(|asked| (asked == "OXMPI_EP_PROXY_CPUS").then(|| text.to_owned())).unwrap().cpus
+        };
+        assert_eq!(cpus("3, 5"), Cpus::List(vec![3, 5]));
+        assert_eq!((cpus(""), cpus(" auto")), (Cpus::Any, Cpus::Last));
+    }
+
+    #[test]
+    fn the_last_processors_are_taken_where_there_are_two_for_each_endpoint() {
+        let allowed = [0, 1, 4, 5];
+        assert_eq!([0, 1].map(|before| Cpus::Last.of(before, 2, &allowed)), [Some(5), Some(4)]);
+        assert_eq!(Cpus::Last.of(0, 3, &allowed), None);
+        assert_eq!(Cpus::Any.of(0, 1, &allowed), None);
+        assert_eq!(
+            [0, 1, 2].map(|before| Cpus::List(vec![7, 3]).of(before, 3, &allowed)),
+            [Some(7), Some(3), Some(7)]
+        );
     }
 }

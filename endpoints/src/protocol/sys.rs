@@ -192,3 +192,16 @@ pub unsafe fn copy(pid: i32, local: *mut u8, runs: &[Run], from_there: bool) -> 
 pub fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
+
+/// Their numbers, in ascending order; none where the system does not say.
+pub fn allowed() -> Vec<usize> {
+    // SAFETY: a local set, whose size is told.
+    let (set, error) = unsafe {
+        let mut set: libc::cpu_set_t = core::mem::zeroed();
+        let error = libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set);
+        (set, error)
+    };
+    // SAFETY: a number below the set's size.
+    let is_in = |cpu: &usize| error == 0 && unsafe { libc::CPU_ISSET(*cpu, &set) };
+    (0..libc::CPU_SETSIZE as usize).filter(is_in).collect()
+}

@@ -47,7 +47,7 @@ use agreement::Creations;
 use errors::abort;
 use hello::{Hello, Job, PROXY};
 use protocol::segment::Header;
-use protocol::settings::settings;
+use protocol::settings::{Cpus, settings};
 use protocol::sys;
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -132,13 +132,12 @@ fn serve() -> Result<state::Server, String> {
     Ok(state::Server::new(memory, job, number, hello.pid, settings.asynchronous, pace, creations))
 }
 
-fn pin(job: &Job, cpus: &[usize]) -> Result<(), String> {
-    if cpus.is_empty() {
-        return Ok(());
-    }
+/// Moves this process to its processor, where the setting has one for it.
+fn pin(job: &Job, cpus: &Cpus) -> Result<(), String> {
     let node = job.hellos[job.rank].node;
-    let before = job.hellos[..job.rank].iter().filter(|h| h.role == PROXY && h.node == node).count();
-    let cpu = cpus[before % cpus.len()];
+    let proxies = |hellos: &[Hello]| hellos.iter().filter(|h| h.role == PROXY && h.node == node).count();
+    let (before, all) = (proxies(&job.hellos[..job.rank]), proxies(&job.hellos));
+    let Some(cpu) = cpus.of(before, all, &sys::allowed()) else { return Ok(()) };
     // SAFETY: a local set, and a processor below its size.
     let result = unsafe {
         let mut set: libc::cpu_set_t = core::mem::zeroed();

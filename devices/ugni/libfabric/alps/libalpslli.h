@@ -1,0 +1,1 @@
+#include "alps/alps.h"

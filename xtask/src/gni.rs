@@ -133,7 +133,10 @@ impl Place {
             configure.arg("CFLAGS=-O1 -g -w").arg("LIBS=-lpthread -ldl -lm -lrt -latomic");
             must(configure.current_dir(&self.source).env("PKG_CONFIG_PATH", self.setup.join("lib")))?;
         }
-        must(Command::new("make").args(["--silent", "-j2", "src/libfabric.la"]).current_dir(&self.source))?;
+        let mut make = Command::new("make");
+        // It may look for the packages once more.
+        make.current_dir(&self.source).env("PKG_CONFIG_PATH", self.setup.join("lib"));
+        must(make.args(["--silent", "-j2", "src/libfabric.la"]))?;
         fs::create_dir_all(&installed).map_err(|e| format!("{}: {e}", installed.display()))?;
         copy(&self.source.join("src/.libs/libfabric.so.1"), &installed.join("libfabric.so.1"))?;
         Ok(installed)

@@ -1,5 +1,5 @@
 //! A picture of lines with marks and error bars between two named axes, as SVG: a colour for each library, a shade and a mark for each series
-//! (where these are many, a colour for each line), dashes where they are asked for, grey for published values, a level line for a theoretical peak.
+//! (where these are many, or there is one library, a colour for each line), dashes where they are asked for, grey for published values, a level line for a theoretical peak.
 
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
@@ -152,8 +152,9 @@ fn size(picture: &Picture) -> (u32, u32) {
 /// The colour of each line.
 fn colours(picture: &Picture) -> Vec<RGBAColor> {
     let series = picture.lines.iter().filter(|l| !l.published).map(|l| l.series + 1).max().unwrap_or(1);
-    // More shades of one colour than can be told apart, or bars: a colour for each line.
-    let many = series > SHADES || picture.bars;
+    // More shades of one colour than can be told apart, bars, or one library: a colour for each line.
+    let alone = series > SHADES / 2 && picture.lines.iter().all(|l| l.library == 0);
+    let many = series > SHADES || picture.bars || alone;
     let one = |(at, line): (usize, &Line)| match (line.published, many) {
         (true, _) => PUBLISHED.mix(1.0),
         (false, true) => COLOURS[at % COLOURS.len()].mix(1.0),
@@ -207,26 +208,21 @@ where
         chart.draw_series(
             bars.map(|s| ErrorBar::new_vertical(s.x, s.least, s.y, s.most, colour.stroke_width(1), 6)),
         )?;
-        if picture.bars {
-            let wide = 0.8 / picture.lines.len() as f64;
-            let bar = |x: f64, y: f64| {
-                let left = x - 0.4 + wide * at as f64;
-                Rectangle::new([(left, 0.0), (left + wide * 0.9, y)], colour.filled())
-            };
-            chart.draw_series(points.iter().map(|(x, y)| bar(*x, *y)))?;
-            key.draw(&Rectangle::new([(3, row - 5), (13, row + 5)], colour.filled()))?;
-            key.draw(&Text::new(line.name.as_str(), (22, row - 8), ("sans-serif", 15)))?;
-            row += KEY_LINE;
-            continue;
-        }
-        chart.draw_series(points.iter().map(|p| mark(line.series, *p, dot)))?;
-        key.draw(&mark(line.series, (8, row), dot))?;
         key.draw(&Text::new(line.name.as_str(), (22, row - 8), ("sans-serif", 15)))?;
+        if picture.bars {
+            let fill = colour.filled();
+            let all = picture.lines.len();
+            chart.draw_series(points.iter().map(|p| Rectangle::new(bar(*p, at, all), fill)))?;
+            key.draw(&Rectangle::new([(3, row - 5), (13, row + 5)], fill))?;
+        } else {
+            chart.draw_series(points.iter().map(|p| mark(line.series, *p, dot)))?;
+            key.draw(&mark(line.series, (8, row), dot))?;
+            match line.dashed || line.published {
+                true => chart.draw_series(DashedLineSeries::new(points, 7, 5, style))?,
+                false => chart.draw_series(LineSeries::new(points, style))?,
+            };
+        }
         row += KEY_LINE;
-        match line.dashed || line.published {
-            true => chart.draw_series(DashedLineSeries::new(points, 7, 5, style))?,
-            false => chart.draw_series(LineSeries::new(points, style))?,
-        };
     }
     for (name, height) in &picture.peaks {
         let style = BLACK.stroke_width(1);
@@ -236,6 +232,13 @@ where
         row += KEY_LINE;
     }
     Ok(())
+}
+
+/// Corners of the bar of a value, number `at` of the group of `all` at its place.
+fn bar((x, y): (f64, f64), at: usize, all: usize) -> [(f64, f64); 2] {
+    let wide = 0.8 / all as f64;
+    let left = x - 0.4 + wide * at as f64;
+    [(left, 0.0), (left + wide * 0.9, y)]
 }
 
 /// The text along an axis.

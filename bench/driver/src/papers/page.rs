@@ -41,6 +41,11 @@ impl<'a> Page<'a> {
         self.papers
     }
 
+    /// One round and a few seconds for a figure.
+    pub(super) fn is_quick(&self) -> bool {
+        self.quick
+    }
+
     /// The cases that it shows.
     pub(super) fn study(&self) -> &Study {
         self.study

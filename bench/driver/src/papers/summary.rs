@@ -64,6 +64,9 @@ impl Page<'_> {
         );
         let _ =
             writeln!(out, "- {measured} of {all} figures and tables are measured; the others say why not.");
+        if self.is_quick() {
+            out.push_str("- A quick run: one round and a few seconds for a figure, no measurement.\n");
+        }
         let _ = writeln!(
             out,
             "- Measured on {}, at {}.",

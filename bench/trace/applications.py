@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Traces the programs of applications.toml at several numbers of ranks and says how their tags behave: Fuzzy Matching (2019), table I and figures 3 and 4.
 
-    applications.py SOURCES --prefix PREFIX [--out DIR] [NAME...]
+    applications.py PROGRAMS --prefix PREFIX [--out DIR] [NAME...]
 
-SOURCES has a checkout of each program's public repository, in a folder of the program's name; those that are not there are left out, and said. They are built in
-copies by PREFIX's wrappers and run with trace.c in front of the library. Each runs once; messages are counted, and nobody
+PROGRAMS has a folder of each program's name with the executable `program`, which was built by its own instructions and PREFIX's wrappers, and its input; those that are not there are
+left out, and said. They run in copies of these folders with trace.c in front of the library. Each runs once; messages are counted, and nobody
 looks at the programs' results. Into DIR (results/papers of this tree) go trace-classes.json, the number of tags by
 ranks, and trace-tags.json, trace-scale.json, the share of false positives of the worst rank by the bits of a window, for `oxmpi-bench papers 003`.
 """
@@ -33,15 +33,6 @@ def run(command, **more):
     if done.returncode != 0:
         raise RuntimeError((done.stderr.strip() or done.stdout.strip())[-400:])
     return done.stdout
-
-
-def build(name, program, sources, prefix, folder):
-    copy = folder / name
-    shutil.copytree(sources, copy, ignore=shutil.ignore_patterns(".git"))
-    wrappers = {"CC": prefix / "bin/mpicc", "CXX": prefix / "bin/mpicxx", "FC": prefix / "bin/mpifort"}
-    env = {**os.environ, **{name: str(path) for name, path in wrappers.items()}}
-    run(["bash", "-ec", program["build"]], cwd=copy, env=env)
-    return copy
 
 
 def factors(ranks):
@@ -92,7 +83,7 @@ def machine():
 
 def main():
     ask = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    ask.add_argument("sources", type=Path)
+    ask.add_argument("programs", type=Path)
     ask.add_argument("--prefix", type=Path, required=True, help="our install")
     ask.add_argument("--out", type=Path, default=HERE.parent / "results/papers")
     ask.add_argument("names", nargs="*")
@@ -106,11 +97,11 @@ def main():
         for name, program in programs.items():
             if given.names and name not in given.names:
                 continue
-            if not (given.sources / name).is_dir():
-                print(f"{name}: left out, no folder {given.sources / name} ({program['source']})")
+            if not (given.programs / name / "program").is_file():
+                print(f"{name}: left out, there is no {given.programs / name / 'program'}")
                 continue
             try:
-                copy = build(name, program, given.sources / name, given.prefix.resolve(), folder)
+                copy = shutil.copytree(given.programs / name, folder / name)
                 traces = {ranks: trace(copy, program, ranks, given.prefix, library) for ranks in program["ranks"]}
             except (RuntimeError, subprocess.TimeoutExpired) as why:
                 print(f"{name}: left out: {why}", flush=True)
@@ -122,7 +113,7 @@ def main():
             shares += [row(name, bits, "value", share) for bits, share in curve(traces[last])]
             if kind(counts) == "scale-sensitive":
                 scales += [row(f"{name}, {ranks} processes", bits, "value", share) for ranks, got in traces.items() for bits, share in curve(got)]
-            commands.append(f"{name}: mpirun -n {last} env TRACE=… LD_PRELOAD=libtrace.so program {program['run']}   # {program['source']}")
+            commands.append(f"{name}: mpirun -n {last} env TRACE=… LD_PRELOAD=libtrace.so program {program['run']}")
             at_eight = report.worst_and_mean(traces[last], 1, report.low(8))[0]
             print(f"{name}: {kind(counts)}, tags {dict(zip(traces, counts))}, {at_eight:.2%} at 8 bits on {last} ranks", flush=True)
     given.out.mkdir(parents=True, exist_ok=True)

@@ -113,7 +113,7 @@ impl Program {
     /// It is run by hand, and results are stored: why.
     pub fn by_hand(self) -> Option<&'static str> {
         (self == Program::Trace).then_some(
-            "the programs are other people's; bench/trace/applications.py traces those of which it finds the sources, and what it found is stored",
+            "the programs are other people's; bench/trace/applications.py traces those that somebody has built, and what it found is stored",
         )
     }
 

@@ -293,23 +293,21 @@ impl Cq {
     }
 }
 
-/// Waits until one of the queues has an entry: its index. Milliseconds; all ones is for ever. `None`: the time is over. The caller sees to it
+/// Waits until one of the queues has an entry: its index. `ms` in milliseconds. `None`: the time is over. The caller sees to it
 /// that the engine's thread runs.
 pub fn wait_any(cqs: &[Arc<Cq>], ms: u64) -> Option<usize> {
-    let forever = ms == u64::MAX || ms == u64::from(u32::MAX);
-    let end = (!forever).then(|| Instant::now() + Duration::from_millis(ms.min(1 << 40)));
+    let end = Instant::now() + Duration::from_millis(ms);
     WAITING.fetch_add(1, Ordering::SeqCst);
     let mut held = WAITERS.0.lock().unwrap_or_else(|e| e.into_inner());
     let found = loop {
         if let Some(i) = cqs.iter().position(|c| c.has_entry()) {
             break Some(i);
         }
-        let left = end.map(|e| e.saturating_duration_since(Instant::now()));
-        if left == Some(Duration::ZERO) {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
             break None;
         }
-        let pause = left.unwrap_or(Duration::from_secs(3600));
-        held = WAITERS.1.wait_timeout(held, pause).unwrap_or_else(|e| e.into_inner()).0;
+        held = WAITERS.1.wait_timeout(held, left).unwrap_or_else(|e| e.into_inner()).0;
     };
     WAITING.fetch_sub(1, Ordering::SeqCst);
     found

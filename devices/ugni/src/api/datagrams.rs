@@ -1,5 +1,6 @@
 //! Datagrams. Test and wait may be called by a helper thread beside others, as may the probe that waits.
 
+use super::cancellation::{ever, in_parts};
 use super::give;
 use crate::counters::{self, Counter};
 use crate::datagram::{Post, Tested};
@@ -146,14 +147,14 @@ pub unsafe extern "C" fn GNI_EpPostDataTestById(
     unsafe { tell(test(&ep, Some(id)), state, address, inst) }
 }
 
-/// Waits until `look` finds something, at most `ms` milliseconds; all ones is for ever.
-fn wait<T>(nic: &Nic, ms: u32, mut look: impl FnMut() -> Option<T>) -> Option<T> {
-    let end = (ms != u32::MAX).then(|| Instant::now() + Duration::from_millis(ms.into()));
+/// Waits until `look` finds something, at most `ms` milliseconds.
+fn wait<T>(nic: &Nic, ms: u64, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    let end = Instant::now() + Duration::from_millis(ms);
     loop {
         if let Some(found) = look() {
             return Some(found);
         }
-        let left = end.map_or(Duration::from_millis(50), |e| e.saturating_duration_since(Instant::now()));
+        let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return None;
         }
@@ -164,15 +165,19 @@ fn wait<T>(nic: &Nic, ms: u32, mut look: impl FnMut() -> Option<T>) -> Option<T>
     }
 }
 
+/// A part of a wait for the end of a session.
+///
+/// # Safety
+/// As GNI_EpPostDataTest.
 unsafe fn wait_for(
     ep: *mut c_void,
     id: Option<u64>,
-    ms: u32,
+    ms: u64,
     state: *mut i32,
     address: *mut u32,
     inst: *mut u32,
 ) -> Return {
-    let Some(ep) = handles::ep(ep).filter(|_| ms != 0) else { return rc::INVALID_PARAM };
+    let Some(ep) = handles::ep(ep) else { return rc::INVALID_PARAM };
     let ended = wait(&ep.nic, ms, || match test(&ep, id) {
         Ok(t) if !t.is_over => None,
         other => Some(other),
@@ -187,21 +192,24 @@ unsafe fn wait_for(
 /// # Safety
 /// As GNI_EpPostDataTest.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn GNI_EpPostDataWait(
+pub unsafe extern "C-unwind" fn GNI_EpPostDataWait(
     ep: *mut c_void,
     ms: u32,
     state: *mut i32,
     address: *mut u32,
     inst: *mut u32,
 ) -> Return {
+    if ms == 0 {
+        return rc::INVALID_PARAM;
+    }
     // SAFETY: promised.
-    unsafe { wait_for(ep, None, ms, state, address, inst) }
+    in_parts(ever(ms.into()), |ms| unsafe { wait_for(ep, None, ms, state, address, inst) })
 }
 
 /// # Safety
 /// As GNI_EpPostDataTest.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn GNI_EpPostDataWaitById(
+pub unsafe extern "C-unwind" fn GNI_EpPostDataWaitById(
     ep: *mut c_void,
     id: u64,
     ms: u32,
@@ -209,8 +217,11 @@ pub unsafe extern "C" fn GNI_EpPostDataWaitById(
     address: *mut u32,
     inst: *mut u32,
 ) -> Return {
+    if ms == 0 {
+        return rc::INVALID_PARAM;
+    }
     // SAFETY: promised.
-    unsafe { wait_for(ep, Some(id), ms, state, address, inst) }
+    in_parts(ever(ms.into()), |ms| unsafe { wait_for(ep, Some(id), ms, state, address, inst) })
 }
 
 /// # Safety
@@ -241,9 +252,18 @@ pub unsafe extern "C" fn GNI_PostDataProbeById(nic: *mut c_void, id: *mut u64) -
 /// # Safety
 /// As GNI_PostDataProbeById.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn GNI_PostdataProbeWaitById(nic: *mut c_void, ms: u32, id: *mut u64) -> Return {
+pub unsafe extern "C-unwind" fn GNI_PostdataProbeWaitById(nic: *mut c_void, ms: u32, id: *mut u64) -> Return {
+    // SAFETY: promised.
+    in_parts(ever(ms.max(1).into()), |ms| unsafe { probe(nic, ms, id) })
+}
+
+/// A part of a wait for a session of any peer.
+///
+/// # Safety
+/// As GNI_PostDataProbeById.
+unsafe fn probe(nic: *mut c_void, ms: u64, id: *mut u64) -> Return {
     let Some(nic) = handles::nic(nic).filter(|_| !id.is_null()) else { return rc::INVALID_PARAM };
-    let found: Option<Option<u64>> = wait(&nic, ms.max(1), || nic.sessions().probe(true).map(|(id, _)| id));
+    let found: Option<Option<u64>> = wait(&nic, ms, || nic.sessions().probe(true).map(|(id, _)| id));
     match found.flatten() {
         None => rc::TIMEOUT,
         Some(found) => {

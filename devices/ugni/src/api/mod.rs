@@ -3,6 +3,7 @@
 //! Each is unsafe for one reason: pointers of a C program. Their targets belong to the program and are valid for the call; a pointer is
 //! NULL only where a function permits it (else the result is INVALID_PARAM). Handles are numbers (`handles.rs`), so a wrong one is harmless.
 
+pub mod cancellation;
 pub mod datagrams;
 pub mod domains;
 pub mod endpoints;

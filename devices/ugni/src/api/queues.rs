@@ -1,5 +1,6 @@
 //! Completion queues and channels.
 
+use super::cancellation::{ever, in_parts};
 use super::give;
 use crate::config::config;
 use crate::cq::{Channel, Cq, Handler, Use, Wish, wait_any};
@@ -111,7 +112,7 @@ unsafe fn blocking(cqs: *const *mut c_void, n: u32) -> Result<Vec<Arc<Cq>>, Retu
 /// # Safety
 /// `event` is NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn GNI_CqWaitEvent(cq: *mut c_void, ms: u64, event: *mut u64) -> Return {
+pub unsafe extern "C-unwind" fn GNI_CqWaitEvent(cq: *mut c_void, ms: u64, event: *mut u64) -> Return {
     let mut which = 0;
     // SAFETY: one handle; the rest is promised.
     unsafe { GNI_CqVectorWaitEvent(&cq, 1, ms, event, &mut which) }
@@ -122,13 +123,22 @@ pub unsafe extern "C" fn GNI_CqWaitEvent(cq: *mut c_void, ms: u64, event: *mut u
 /// # Safety
 /// `cqs` has `n` handles; `event` and `which` are NULL or valid for writes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn GNI_CqVectorWaitEvent(
+pub unsafe extern "C-unwind" fn GNI_CqVectorWaitEvent(
     cqs: *const *mut c_void,
     n: u32,
     ms: u64,
     event: *mut u64,
     which: *mut u32,
 ) -> Return {
+    // SAFETY: promised.
+    in_parts(ever(ms), |ms| unsafe { take_of_any(cqs, n, ms, event, which) })
+}
+
+/// A part of a wait that takes an entry.
+///
+/// # Safety
+/// As GNI_CqVectorWaitEvent.
+unsafe fn take_of_any(cqs: *const *mut c_void, n: u32, ms: u64, event: *mut u64, which: *mut u32) -> Return {
     // SAFETY: promised.
     let queues = match unsafe { blocking(cqs, n) } {
         Ok(queues) if !event.is_null() && !which.is_null() => queues,
@@ -151,12 +161,21 @@ pub unsafe extern "C" fn GNI_CqVectorWaitEvent(
 /// # Safety
 /// `cqs` has `n` handles; `which` is NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn GNI_CqVectorMonitor(
+pub unsafe extern "C-unwind" fn GNI_CqVectorMonitor(
     cqs: *const *mut c_void,
     n: u32,
     ms: u64,
     which: *mut u32,
 ) -> Return {
+    // SAFETY: promised.
+    in_parts(ever(ms), |ms| unsafe { look_at_any(cqs, n, ms, which) })
+}
+
+/// A part of a wait that leaves the entry.
+///
+/// # Safety
+/// As GNI_CqVectorMonitor.
+unsafe fn look_at_any(cqs: *const *mut c_void, n: u32, ms: u64, which: *mut u32) -> Return {
     // SAFETY: promised.
     let queues = match unsafe { blocking(cqs, n) } {
         Ok(queues) if !which.is_null() => queues,

@@ -237,11 +237,19 @@ fn with(line: &str, more: &[&str]) -> Option<Measured> {
 
 /// The part of the time that is not computing.
 pub const COMMUNICATING: &str = "share of communication";
+/// The parts of the time; the last is posting and unpacking.
+pub const SHARES: [&str; 4] =
+    ["share of computing", "share of packing", "share of waiting", "share of posting and unpacking"];
 
 fn dslash(line: &str) -> Option<Measured> {
     let mut measured = with(line, &["computing", "packing", "waiting", "communication", "gflops"])?;
-    let spoken = measured.more["communication"];
-    measured.more.insert(COMMUNICATING.to_owned(), spoken / (spoken + measured.more["computing"]));
+    let of = |name: &str| measured.more[name];
+    let (spoken, computing, packing, waiting) =
+        (of("communication"), of("computing"), of("packing"), of("waiting"));
+    let parts = [computing, packing, waiting, (spoken - packing - waiting).max(0.0)];
+    let shares = SHARES.into_iter().zip(parts.map(|part| part / (spoken + computing)));
+    measured.more.extend(shares.map(|(name, share)| (name.to_owned(), share)));
+    measured.more.insert(COMMUNICATING.to_owned(), spoken / (spoken + computing));
     Some(measured)
 }
 
@@ -453,6 +461,7 @@ mod tests {
         let got = Program::Dslash.read(&[], text).unwrap();
         assert_eq!((got.value, got.more["waiting"], got.verified), (3.5, 2.0, true));
         assert_eq!(got.more[COMMUNICATING], 2.5 / 3.5);
+        assert_eq!(SHARES.map(|share| got.more[share] * 3.5), [1.0, 0.5, 2.0, 0.0]);
         let line = "value=20 seconds=0.5 transform=30 bandwidth=400 verified=1\n";
         let got = Program::FftBandwidth.read(&[], line).unwrap();
         assert_eq!((got.value, got.more["transform"]), (400.0, 30.0));

@@ -155,6 +155,8 @@ impl Runner {
         let mut command = library.job(point.ranks, point.binding, &point.params, over, program, arguments);
         if point.proxies > 0 {
             command.args([":", "-n"]).arg(point.proxies.to_string()).arg(library.proxy());
+            // Each beside its client, as in the paper, where a node has as many processors.
+            command.env("OXMPI_EP_PROXY_CPUS", "auto");
         }
         command
     }

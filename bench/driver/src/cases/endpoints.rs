@@ -18,8 +18,8 @@ case!(707, |sizes| by_size(sizes, "ep-bandwidth-size", "5 (endpoints)", Program:
 
 case!(708, |sizes| exchange(sizes));
 
-/// A line of endpoints that proxies have, beside the library's own.
-const BY_PROXIES: &str = "endpoints by proxies";
+/// A line of endpoints that proxies have, as the paper's library does, beside the library's own.
+pub const BY_PROXIES: &str = "endpoints by proxies";
 /// Pairs of the figures by size.
 const PAIRS: u64 = 2;
 /// On both sides of every switch of protocols.

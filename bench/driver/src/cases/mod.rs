@@ -42,6 +42,7 @@ mod waits;
 mod windows;
 
 use crate::case::{Case, Sizes};
+pub use endpoints::BY_PROXIES;
 pub use scalable::{BY_CATEGORY, CATEGORY_NAMES, SHAPE_NAMES};
 pub use strategy::{LOCK_MISSES, MATCH_TIME_EACH, OUT_OF_SEQUENCE, SHARED_WRITES};
 

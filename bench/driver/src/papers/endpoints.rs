@@ -1,7 +1,11 @@
 //! *Enabling Efficient Multithreaded MPI Communication through a Library-Based Implementation of MPI Endpoints* (Sridharan, Dinan, Kalamkar, SC 2014).
 
 use super::figure::{Figure, Paper, Position, Published, Selection, Value, drawing, view};
-use crate::program::COMMUNICATING;
+use crate::cases::BY_PROXIES;
+use crate::program::{COMMUNICATING, SHARES};
+
+/// Unit of shares.
+const OF_THE_TIME: &str = "of the time of computing and communicating";
 
 pub fn paper() -> Paper {
     let mut figures = vec![
@@ -201,8 +205,11 @@ fn kernels() -> Vec<Figure> {
             place: "IV-C",
             x: "processes",
             y: "share of the time",
-            views: vec![view("ep-dslash").of(COMMUNICATING, "of the time of computing and communicating")],
-            absent: "Ours is the share of packing, posting, waiting and unpacking together; table I has each.",
+            views: vec![
+                view("ep-dslash").bars("endpoints", &SHARES, OF_THE_TIME),
+                view("ep-dslash").bars(BY_PROXIES, &SHARES, OF_THE_TIME),
+                view("ep-dslash").of(COMMUNICATING, OF_THE_TIME),
+            ],
             ..Figure::default()
         },
         Figure {

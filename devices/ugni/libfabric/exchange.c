@@ -10,9 +10,11 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -180,6 +182,8 @@ int main(int argc, char **argv) {
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) fail("socketpair", 0);
     pid_t child = fork();
     me = child == 0;
+    /* It ends with the first one, however that ends. */
+    if (me && (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() == 1)) return 1;
     peer_socket = ends[me];
     close(ends[1 - me]);
     snprintf(setup, sizeof setup, "node=%d%s%s", nodes == 2 ? 1 + me : 1, more && *more ? "," : "", more ? more : "");

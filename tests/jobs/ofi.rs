@@ -3,7 +3,9 @@
 
 use oxmpi_tests::{Job, in_path, leave_out, mpi};
 use rustix::process::Signal;
+use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
 
 /// The provider of the tests: every libfabric has it.
 pub(crate) const PROVIDER: &str = "tcp;ofi_rxm";
@@ -31,7 +33,31 @@ pub(crate) fn library(test: &str) -> Option<String> {
     Some(path)
 }
 
-/// `mpirun` over the transport on two nodes, with parameters of it.
+/// Domains of the provider that stay as long as the tests. A bridge is of machines that another test has made (`machines`) and takes down when it ends; libfabric would name it
+/// first, and a job over it would lose its network.
+pub(crate) fn domains() -> &'static [String] {
+    static FOUND: OnceLock<Vec<String>> = OnceLock::new();
+    FOUND.get_or_init(|| {
+        let path = std::env::var("OXMPI_TEST_LIBFABRIC").unwrap_or_else(|_| "libfabric.so.1".into());
+        let mut command = Command::new(mpi().bin("mpi-info"));
+        command.args(["--ofi", "--mca", "btl_ofi_library", &path]);
+        let text = Job::of(command).run().passed().out;
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let mut found: Vec<String> = Vec::new();
+        for three in
+            words.windows(3).filter(|three| three[0] == format!("{PROVIDER},") && three[1] == "domain")
+        {
+            let name = three[2].trim_end_matches([':', ',']).to_owned();
+            let stays = !Path::new("/sys/class/net").join(&name).join("bridge").exists();
+            if stays && !found.contains(&name) {
+                found.push(name);
+            }
+        }
+        found
+    })
+}
+
+/// `mpirun` over the transport on two nodes, with parameters of it; over the first of [`domains`] unless they name others.
 pub(crate) fn over(library: &str, ranks: usize, params: &[(&str, &str)]) -> Job {
     let hosts = format!("a:{},b:{}", ranks - ranks / 2, ranks / 2);
     let job = Job::of(Command::new(mpi().bin("mpirun"))).args(["--host", &hosts, "--mca", "plm", "local"]);
@@ -39,7 +65,11 @@ pub(crate) fn over(library: &str, ranks: usize, params: &[(&str, &str)]) -> Job 
     for (name, value) in [("provider_include", PROVIDER)].iter().chain(params) {
         job = job.args(["--mca", &format!("btl_ofi_{name}"), value]);
     }
-    job.limit(300)
+    let named = params.iter().any(|(name, _)| matches!(*name, "domain" | "provider_include"));
+    match domains().first().filter(|_| !named) {
+        Some(first) => job.args(["--mca", "btl_ofi_domain", first]).limit(300),
+        None => job.limit(300),
+    }
 }
 
 #[test]

@@ -1,33 +1,13 @@
 //! Jobs over several domains of libfabric at once: long messages are divided among them, and one that is not there is told.
 
-use crate::ofi::{PROVIDER, library, over};
-use oxmpi_tests::{Job, leave_out, mpi, ofi_with_faults};
-use std::process::Command;
+use crate::ofi::{PROVIDER, domains, library, over};
+use oxmpi_tests::{leave_out, ofi_with_faults};
 
 /// Two domains of the tests' provider. `None`: this machine has one alone, which was printed.
-fn domains(library: &str, test: &str) -> Option<[String; 2]> {
-    let mut command = Command::new(mpi().bin("mpi-info"));
-    command.args([
-        "--ofi",
-        "--mca",
-        "btl_ofi_library",
-        library,
-        "--mca",
-        "btl_ofi_provider_include",
-        PROVIDER,
-    ]);
-    let text = Job::of(command).run().passed().out;
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let mut found: Vec<String> = Vec::new();
-    for three in words.windows(3).filter(|three| three[0] == format!("{PROVIDER},") && three[1] == "domain") {
-        let name = three[2].trim_end_matches([':', ',']).to_owned();
-        if !found.contains(&name) {
-            found.push(name);
-        }
-    }
-    match found.as_slice() {
+fn two_domains(test: &str) -> Option<[String; 2]> {
+    match domains() {
         [first, second, ..] => Some([first.clone(), second.clone()]),
-        _ => {
+        found => {
             leave_out(test, &format!("libfabric has one domain of {PROVIDER} here: {found:?}"));
             None
         }
@@ -47,7 +27,7 @@ fn carried(out: &str, what: &str) -> Vec<[u64; 2]> {
 fn two_domains_share_long_messages() {
     const TEST: &str = "two domains under btl-ofi";
     let Some(library) = library(TEST) else { return };
-    let Some([first, second]) = domains(&library, TEST) else { return };
+    let Some([first, second]) = two_domains(TEST) else { return };
     let both = format!("{first},{second}");
     let device = ofi_with_faults();
     // By get, by fragments, and with one domain alone.
@@ -77,7 +57,7 @@ fn two_domains_share_long_messages() {
 fn a_domain_that_is_down_is_told() {
     const TEST: &str = "a domain that is down under btl-ofi";
     let Some(library) = library(TEST) else { return };
-    let Some([first, second]) = domains(&library, TEST) else { return };
+    let Some([first, second]) = two_domains(TEST) else { return };
     let names = format!("{first},nowhere0");
     let ended = over(&library, 2, &[("domain", &names)]).program("protocols").run();
     assert_eq!(
@@ -103,7 +83,7 @@ fn a_domain_that_is_down_is_told() {
 fn a_domain_that_fails_is_named() {
     const TEST: &str = "a domain that fails under btl-ofi";
     let Some(library) = library(TEST) else { return };
-    let Some([first, second]) = domains(&library, TEST) else { return };
+    let Some([first, second]) = two_domains(TEST) else { return };
     let both = format!("{first},{second}");
     let job = over(&ofi_with_faults().to_string_lossy(), 2, &[("domain", &both)]);
     let job = job.env("OXMPI_OFI_FAULTS", format!("library={library},dead=60,inject=0"));

@@ -33,7 +33,7 @@ pub(crate) fn library(test: &str) -> Option<String> {
     Some(path)
 }
 
-/// Domains of the provider that stay as long as the tests. A bridge is of machines that another test has made (`machines`) and takes down when it ends; libfabric would name it
+/// Domains of the provider that stay as long as the tests. A bridge and its ports are of machines that another test has made (`machines`) and takes down when it ends; libfabric would name it
 /// first, and a job over it would lose its network.
 pub(crate) fn domains() -> &'static [String] {
     static FOUND: OnceLock<Vec<String>> = OnceLock::new();
@@ -48,7 +48,8 @@ pub(crate) fn domains() -> &'static [String] {
             words.windows(3).filter(|three| three[0] == format!("{PROVIDER},") && three[1] == "domain")
         {
             let name = three[2].trim_end_matches([':', ',']).to_owned();
-            let stays = !Path::new("/sys/class/net").join(&name).join("bridge").exists();
+            let of_bridge = |part| Path::new("/sys/class/net").join(&name).join(part).exists();
+            let stays = !of_bridge("bridge") && !of_bridge("brport");
             if stays && !found.contains(&name) {
                 found.push(name);
             }

@@ -104,8 +104,8 @@ pub const PARAMS: &[ParamDecl] = &[
     size(
         "max_send_size",
         6,
-        "16k",
-        "Bytes of a send or receive buffer, and largest message with 16 bytes of header. Leave it at what the provider sends eagerly: of a longer message the rest moves only while its sender is in MPI",
+        "66k",
+        "Bytes of a send or receive buffer, and largest message with 16 bytes of header. Lower it where buffers take too much memory, or to what the provider sends eagerly (16k of ofi_rxm) where senders leave MPI for long: of a longer message the rest moves only while its sender is in MPI",
     )
     .range((128 + HEAD) as i64, 1 << 20),
     number(

@@ -41,7 +41,7 @@ impl Device {
     /// Compiles a program of `bench/verbs`, with what these have in common; its path.
     ///
     /// # Errors
-    /// What the compiler says.
+    /// The compiler's message.
     pub fn compile(&self, source: &Path, into: &Path) -> Result<PathBuf, String> {
         std::fs::create_dir_all(into).map_err(|e| format!("{}: {e}", into.display()))?;
         let out = into.join(source.file_stem().unwrap_or_default());

@@ -36,6 +36,15 @@ fn with(job: Job, params: &[(&str, &str)]) -> Job {
     job.limit(300)
 }
 
+/// A rank that waits for a connection leaves its core to others: the peer may need it.
+#[test]
+fn operations_without_a_connection_leave_the_core() {
+    if !ours("operations that wait for a connection of btl-verbs") {
+        return;
+    }
+    over_nodes("a:1,b:1", &[]).args(["--mca", "osc", "rdma"]).program("rma_connecting").run().all_ok(2);
+}
+
 /// Operations that overlap take effect in the order of their calls.
 #[test]
 fn unlike_operations_over_verbs() {

@@ -10,6 +10,7 @@ use crate::local::{Local, Scratch};
 use crate::op::{Draft, FinalStep, OwnPiece, Waiting};
 use crate::peer::Route;
 use crate::piece::{Piece, Stretch, puts};
+use crate::room::RoomWait;
 use crate::window::RdmaWindow;
 use crate::writes::Kind;
 use core::marker::PhantomData;
@@ -118,10 +119,10 @@ impl Call<'_> {
                 // The operation before it has found no room.
                 false => Status::NO_RESOURCE,
             };
-            let mut answer = offer(&mut held);
+            let (mut answer, mut wait) = (offer(&mut held), RoomWait::default());
             while answer == Status::NO_RESOURCE {
                 drop(held);
-                let waited = self.turn(ctx);
+                let waited = self.wait_for_room(ctx, &mut wait);
                 held = self.enter(ctx);
                 entries += 1;
                 answer = if waited.is_err() { waited } else { offer(&mut held) };

@@ -35,6 +35,7 @@ mod rdma;
 mod regions;
 mod resting;
 mod retry;
+mod room;
 mod runs;
 mod serve;
 mod served;

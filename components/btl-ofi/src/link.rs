@@ -139,6 +139,8 @@ pub enum Called {
     /// The challenge is on its way to somebody who says that it is that process.
     Challenged(Box<(Hello, Challenge)>),
     Open,
+    /// Its last message, the good-bye, has come.
+    Left,
     /// The proof is none, which is to be said.
     Refused,
     /// The place is free.
@@ -158,6 +160,13 @@ pub struct In {
     pub messages: Order,
     /// Messages taken of which the peer was not told.
     pub owed: u32,
+}
+
+impl In {
+    /// Whether messages may still come.
+    pub fn is_live(&self) -> bool {
+        matches!(self.called, Called::Open) && !self.core.loss.is_declared()
+    }
 }
 
 /// Given for each process that the host asks for.

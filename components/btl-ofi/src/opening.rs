@@ -30,6 +30,8 @@ const LONGEST: u64 = 1 << 30;
 /// Priorities and latencies by the network behind the provider: where ours drives it, too, ours comes first.
 const EXCLUSIVITY: [u32; 3] = [2048, 1000, 50];
 const LATENCY: [u32; 3] = [2, 5, 110];
+/// Contexts that a process with fewer cores opens as well.
+const FEW_CONTEXTS: usize = 4;
 
 /// A rail that is being opened.
 pub struct Opening<'a> {
@@ -52,6 +54,12 @@ pub struct Opened {
     attendant: Option<Arc<Attendant>>,
 }
 
+/// Most contexts that are opened unless told otherwise: a layer like `ofi_rxm` has 75 MiB of buffers for each endpoint, and threads that share a
+/// core have nothing of contexts of their own.
+fn usable_contexts() -> usize {
+    std::thread::available_parallelism().map_or(FEW_CONTEXTS, |cores| cores.get().max(FEW_CONTEXTS))
+}
+
 impl Opening<'_> {
     /// Opens it. The error completes "… cannot be used: ".
     pub fn open(&self) -> Result<Opened, String> {
@@ -63,7 +71,7 @@ impl Opening<'_> {
         }
         let cris = self.host.num_cris() as usize;
         let ordinary = match self.settings.contexts {
-            0 => cris,
+            0 => cris.min(usable_contexts()),
             n => n.min(cris),
         };
         let lanes = Lanes::new(self.api, self.settings, info, ordinary)?;

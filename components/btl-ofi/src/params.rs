@@ -66,7 +66,7 @@ pub const PARAMS: &[ParamDecl] = &[
         "num_contexts",
         6,
         "0",
-        "Most endpoints for messages that a process opens, each with its own completion queue for one communication resource (CRI); 0: as many as there are CRIs. Lower it where a provider runs out of endpoints",
+        "Most endpoints for messages that a process opens, each with its own completion queue for one communication resource (CRI); 0: as many as there are CRIs, but no more than the process has cores (four where it has fewer). Lower it where endpoints take too much memory (75 MiB each over ofi_rxm)",
     )
     .range(0, MOST_CONTEXTS)
     .synonyms(CONTEXTS)

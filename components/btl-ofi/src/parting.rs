@@ -1,7 +1,11 @@
-//! The end: good-bye on every open link, behind all that was sent, until the provider has sent it or time is over.
+//! The end: good-bye on every open link, behind all that was sent, until the provider has sent it and the peers have said theirs, or time is over.
+//!
+//! `ofi_rxm` of libfabric 1.17 closes its connections first, hands the buffers of messages that it finds behind that back to them, and ends the process by it. So
+//! queues are read to their end, and nothing is to come any more: a peer sends nothing behind its good-bye. Peers part at about the same time, and one that goes on for long
+//! has nothing to send to a process that has left.
 
 use crate::context::{Context, Holder};
-use crate::link::Calling;
+use crate::link::{Calling, In};
 use crate::post::Body;
 use crate::rail::Rail;
 use crate::service::Service;
@@ -14,6 +18,12 @@ use std::time::Instant;
 
 /// How long what was sent may take to go out.
 const LONGEST: Duration = Duration::from_secs(5);
+/// How long peers may take to say good-bye once ours is out, where it matters.
+const FOR_PEERS: Duration = Duration::from_millis(100);
+/// The layer for which it does.
+const LAYER: &str = "ofi_rxm";
+/// Between two looks for good-byes.
+const NAP: Duration = Duration::from_micros(100);
 /// Reads of a completion queue at the end, at most.
 const MOST_LEFT: u32 = 1000;
 
@@ -21,25 +31,36 @@ impl Rail {
     /// Sends what is left, everywhere.
     pub fn part(&self, all: &mut Contexts<'_, Context>, service: &mut Entered<'_, Service>) {
         self.closing.store(true, Ordering::Release);
-        let begun = Instant::now();
+        let (begun, mut sent) = (Instant::now(), None);
+        let waits = self.card.provider.contains(LAYER);
         let mut said: Vec<(u16, u32)> = Vec::new();
         loop {
-            let mut under_way = false;
+            let (mut under_way, mut awaited) = (false, false);
             for number in 0..all.count() {
-                under_way |= self.say_bye(&mut all.enter(number), &mut said);
+                let at = &mut all.enter(number);
+                under_way |= self.say_bye(at, &mut said);
+                awaited |= at.context().ins.iter().any(In::is_live);
             }
             under_way |= self.say_bye(service, &mut said);
-            if !under_way || begun.elapsed() > LONGEST {
+            awaited |= service.context().ins.iter().any(In::is_live);
+            if begun.elapsed() > LONGEST {
                 break;
             }
-            std::thread::yield_now();
+            if under_way {
+                std::thread::yield_now();
+                continue;
+            }
+            let sent = sent.get_or_insert_with(Instant::now);
+            if !(awaited && waits) || sent.elapsed() > FOR_PEERS {
+                break;
+            }
+            std::thread::sleep(NAP);
         }
         (0..all.count()).for_each(|number| self.drain(all.enter(number).context()));
         self.drain(service.context());
     }
 
-    /// Reads a completion queue until nothing is there, for the last time. ofi_rxm, which closes its connections first, hands the buffers of messages that it finds behind that back to
-    /// them, and ends the process by it.
+    /// Reads a completion queue until nothing is there, for the last time.
     fn drain(&self, cx: &mut Context) {
         let _ = (0..MOST_LEFT).find(|_| self.take(cx) == 0);
     }

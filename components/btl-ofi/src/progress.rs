@@ -114,6 +114,7 @@ impl Rail {
         match head.kind {
             Kind::Bye => {
                 core.leave();
+                at.context().ins[head.link as usize].called = Called::Left;
                 return Fate::DROPPED;
             }
             Kind::Reply if !at.context().outs[head.link as usize].take_reply() => {

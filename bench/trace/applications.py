@@ -4,14 +4,15 @@
     applications.py PROGRAMS --prefix PREFIX [--out DIR] [NAME...]
 
 PROGRAMS has a folder of each program's name with the executable `program`, which was built by its own instructions and PREFIX's wrappers, and its input; those that are not there are
-left out, and said. They run in copies of these folders with trace.c in front of the library. Each runs once; messages are counted, and nobody
-looks at the programs' results. Into DIR (results/papers of this tree) go trace-classes.json, the number of tags by
+left out, and said. They run in copies of these folders with trace.c in front of the library. Each runs once; messages are counted, and what the program says of its
+own result is compared with what applications.toml expects of it: one that is wrong is left out. Into DIR (results/papers of this tree) go trace-classes.json, the number of tags by
 ranks, and trace-tags.json, trace-scale.json, the share of false positives of the worst rank by the bits of a window, for `oxmpi-bench papers 003`.
 """
 import argparse
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -41,12 +42,22 @@ def factors(ranks):
     return dict(zip("abc", min((t for t in triples if t[2] >= t[1]), key=lambda t: t[2] - t[0])))
 
 
+def check(copy, program, said):
+    """Fails unless the program found its result right: by its output, and by the newest of its reports where it writes those."""
+    reports = sorted(copy.glob(program["report"]), key=os.path.getmtime) if "report" in program else []
+    text = said + "".join(file.read_text() for file in reports[-1:])
+    if not re.search(program["right"], text, re.MULTILINE):
+        raise RuntimeError(f"its result is not shown to be right: no {program['right']!r} in {text.strip()[-400:]!r}")
+    if "wrong" in program and re.search(program["wrong"], text):
+        raise RuntimeError(f"its result is wrong: {program['wrong']!r} is in its output")
+
+
 def trace(copy, program, ranks, prefix, library):
     into = copy / f"trace{ranks}"
     into.mkdir()
     words = program["run"].format(ranks=ranks, **factors(ranks)).split()
     launch = [prefix / "bin/mpirun", "-n", str(ranks), "--oversubscribe", "env", f"TRACE={into}/t", f"LD_PRELOAD={library}", copy / "program"]
-    run([*launch, *words], cwd=copy)
+    check(copy, program, run([*launch, *words], cwd=copy))
     got = report.Trace()
     for file in sorted(into.iterdir()):
         got.read(file)
@@ -69,7 +80,7 @@ def kind(counts):
 
 def row(series, x, quantity, value):
     return {"library": "ours", "series": series, "x": x, "quantity": quantity, "values": [value], "median": value, "least": value, "most": value,
-            "spread": None, "iterations": 1, "verified": False, "failure": None, "stored": False}
+            "spread": None, "iterations": 1, "verified": True, "failure": None, "stored": False}
 
 
 def machine():
@@ -87,7 +98,7 @@ def main():
     ask.add_argument("--prefix", type=Path, required=True, help="our install")
     ask.add_argument("--out", type=Path, default=HERE.parent / "results/papers")
     ask.add_argument("names", nargs="*")
-    given = ask.parse_args()
+    given = ask.parse_intermixed_args()
     programs = tomllib.loads((HERE / "applications.toml").read_text())
     classes, shares, scales, commands, here = [], [], [], [], machine()
     with tempfile.TemporaryDirectory() as folder:

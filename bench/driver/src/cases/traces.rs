@@ -9,7 +9,7 @@ case!(812, |sizes| tags(sizes));
 case!(813, |sizes| scale(sizes));
 
 /// Programs with their numbers of processes, as in `bench/trace/applications.toml`.
-const PROGRAMS: [(&str, [u64; 3]); 7] = [
+const PROGRAMS: [(&str, [u64; 3]); 10] = [
     ("HPCG", [8, 16, 27]),
     ("miniMD", [8, 16, 27]),
     ("LULESH", [8, 27, 64]),
@@ -17,6 +17,9 @@ const PROGRAMS: [(&str, [u64; 3]); 7] = [
     ("MiniAMR", [8, 16, 27]),
     ("MiniFE", [8, 16, 27]),
     ("NEKbone", [8, 16, 27]),
+    ("AMG", [8, 16, 27]),
+    ("MILC", [8, 16, 32]),
+    ("LAMMPS", [8, 16, 27]),
 ];
 /// Bits of a window.
 const BITS: u64 = 24;
@@ -51,7 +54,7 @@ fn case(
 }
 
 fn classes(_: &Sizes) -> Case {
-    let xs = vec![8, 16, 27, 64];
+    let xs = vec![8, 16, 27, 32, 64];
     let series = PROGRAMS.map(|(name, _)| line(name)).to_vec();
     let case = case("trace-classes", "Tags of a program by its processes", "processes", xs, "tags", series);
     Case { log_x: true, log_y: true, ..case }

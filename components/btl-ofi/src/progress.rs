@@ -56,6 +56,8 @@ impl Rail {
         cx.is_busy = false;
         if handled > 0 {
             cx.pause.begin_anew();
+        } else if let Some(target) = &self.target {
+            target.help();
         }
         handled
     }

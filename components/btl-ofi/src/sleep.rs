@@ -35,6 +35,9 @@ impl Rail {
                 status => return status,
             }
         }
+        if let Some(target) = &self.target {
+            target.resume();
+        }
         set.add_fd(WaitFd { fd, events: READABLE })
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::fs::read_to_string;
 use std::process::Command;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Machine {
@@ -12,7 +12,7 @@ pub struct Machine {
     pub cores: usize,
     pub memory_gib: f64,
     pub kernel: String,
-    /// Of the last minute, when the measurement began: above 0.3 somebody else was busy.
+    /// Cores that others had for a moment before the measurement began: above 0.3 somebody was busy.
     pub load: f64,
     pub compiler: String,
     /// Seconds since 1970.
@@ -32,6 +32,30 @@ fn first_line(command: &str, arguments: &[&str]) -> String {
     text.lines().next().unwrap_or("unknown").to_owned()
 }
 
+/// Time for which the use of cores is looked at. The load of the last minute would have what measurements did before.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Time of all cores so far, and the part of it in which they had nothing to do.
+fn core_times() -> Option<(u64, u64)> {
+    let text = read_to_string("/proc/stat").ok()?;
+    let words = text.lines().next()?.split_whitespace().skip(1);
+    // User, nice, system, idle, waiting for devices, ...; guests' time is in the user's.
+    let times: Vec<u64> = words.take(8).map_while(|word| word.parse().ok()).collect();
+    let idle = times.get(3)? + times.get(4)?;
+    Some((times.iter().sum(), idle))
+}
+
+/// Cores that are in use, by others as long as the caller sleeps. `None`: the kernel does not tell.
+fn cores_in_use() -> Option<f64> {
+    let (before, idle_before) = core_times()?;
+    std::thread::sleep(LOOK);
+    let (now, idle) = core_times()?;
+    let all = now.checked_sub(before).filter(|all| *all > 0)? as f64;
+    let busy = 1.0 - idle.saturating_sub(idle_before) as f64 / all;
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get()) as f64;
+    Some((busy.clamp(0.0, 1.0) * cores * 100.0).round() / 100.0)
+}
+
 impl Machine {
     /// A higher load says that somebody else was busy.
     pub const QUIET: f64 = 0.3;
@@ -40,13 +64,12 @@ impl Machine {
         let read = |path: &str| read_to_string(path).unwrap_or_default();
         let memory = field(&read("/proc/meminfo"), "MemTotal");
         let kib = memory.and_then(|m| m.split_whitespace().next()?.parse::<f64>().ok()).unwrap_or(0.0);
-        let load = read("/proc/loadavg");
         Machine {
             processor: field(&read("/proc/cpuinfo"), "model name").unwrap_or_else(|| "unknown".into()),
             cores: std::thread::available_parallelism().map_or(1, |n| n.get()),
             memory_gib: (kib / 1024.0 / 1024.0 * 10.0).round() / 10.0,
             kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
-            load: load.split_whitespace().next().and_then(|n| n.parse().ok()).unwrap_or(0.0),
+            load: cores_in_use().unwrap_or(0.0),
             compiler: first_line("gcc", &["--version"]),
             time: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs()),
             commit: first_line("git", &["-C", env!("CARGO_MANIFEST_DIR"), "rev-parse", "--short", "HEAD"]),
@@ -72,7 +95,7 @@ impl Machine {
             return self.processor.clone();
         }
         format!(
-            "{}, {} cores, {} GiB, Linux {}, {}, load {}, commit {}",
+            "{}, {} cores, {} GiB, Linux {}, {}, {} cores in use by others, commit {}",
             self.processor, self.cores, self.memory_gib, self.kernel, self.compiler, self.load, self.commit
         )
     }

@@ -96,7 +96,7 @@ mod tests {
         draw(&case, &report, folder.path()).unwrap();
         let picture = std::fs::read_to_string(folder.path().join(format!("{}.svg", case.name))).unwrap();
         let logarithmic = format!("{} (logarithmic)", case.unit);
-        for words in [logarithmic.as_str(), "a quick run", "the machine was busy (load 7.5"] {
+        for words in [logarithmic.as_str(), "a quick run", "the machine was busy (others had 7.5"] {
             assert!(picture.contains(words), "no {words:?}");
         }
         assert!(!picture.contains(&format!("{} (logarithmic)", case.x)));

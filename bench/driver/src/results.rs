@@ -137,7 +137,8 @@ impl Report {
             remarks.push(format!("a quick run ({} of {ENOUGH} rounds): no measurement", self.rounds));
         }
         if self.machine.load > Machine::QUIET {
-            remarks.push(format!("the machine was busy (load {} when it began)", self.machine.load));
+            remarks
+                .push(format!("the machine was busy (others had {} cores when it began)", self.machine.load));
         }
         remarks.extend(self.model.map(str::to_owned));
         let failed = self.main_rows().filter(|r| r.median.is_none()).count();
@@ -326,7 +327,7 @@ mod tests {
         let failed = Row::new("a", "s", 2, "value", vec![]);
         let report = report(&machine, 1, vec![good, failed]);
         let said = report.text();
-        for word in ["quick run", "busy (load 4", "1 places are missing"] {
+        for word in ["quick run", "busy (others had 4", "1 places are missing"] {
             assert!(said.contains(word), "{word}: {said}");
         }
         assert_eq!(report.remarks().len(), 3);

@@ -73,7 +73,10 @@ impl Kept {
             doubts.push(format!("a quick run ({} of {ENOUGH} rounds), no measurement", self.rounds));
         }
         if self.machine.load > Machine::QUIET {
-            doubts.push(format!("the machine was busy (load {:.0} when it began)", self.machine.load.ceil()));
+            doubts.push(format!(
+                "the machine was busy (others had {:.1} cores when it began)",
+                self.machine.load
+            ));
         }
         doubts.extend(self.model.clone());
         if !self.whole {
@@ -168,7 +171,7 @@ mod tests {
         let mut doubtful = kept(vec![Row { verified: false, ..row(1, 1.0) }]);
         (doubtful.rounds, doubtful.machine.load, doubtful.whole) = (1, 4.0, false);
         let said = doubtful.doubts().join("\n");
-        for word in ["quick run (1 of 3", "busy (load 4", "time was up", "not looked at"] {
+        for word in ["quick run (1 of 3", "busy (others had 4", "time was up", "not looked at"] {
             assert!(said.contains(word), "{word}: {said}");
         }
     }

@@ -81,7 +81,7 @@ impl Page<'_> {
             );
             let _ = writeln!(
                 out,
-                "- Load when cases began: {least} to {most}; above 0.3 somebody else was busy, and rates say little."
+                "- Cores that others had when cases began: {least} to {most}; where it is above 0.3, rates say little."
             );
         }
         out

@@ -81,7 +81,7 @@ impl Page<'_> {
             );
             let _ = writeln!(
                 out,
-                "- Cores that others had when cases began: {least} to {most}; where it is above 0.3, rates say little."
+                "- Cores that others had when cases began: {least:.2} to {most:.2}; where it is above 0.3, rates say little."
             );
         }
         out

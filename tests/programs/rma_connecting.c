@@ -2,6 +2,7 @@
  * meanwhile: its thread has it for less than half of that time, whatever else the machine does. */
 #define _GNU_SOURCE
 #include "check.h"
+#include "stopped.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -12,20 +13,6 @@ static double seconds(clockid_t clock) {
     struct timespec time;
     clock_gettime(clock, &time);
     return time.tv_sec + time.tv_nsec * 1e-9;
-}
-
-/* Waits until the process is stopped, for half a minute at most. */
-static void wait_for_stop(int pid) {
-    char name[64], state = 0;
-    snprintf(name, sizeof name, "/proc/%d/stat", pid);
-    for (int i = 0; i < 3000 && state != 'T'; i++) {
-        FILE *file = fopen(name, "r");
-        CHECK(file != NULL, "no %s", name);
-        CHECK(fscanf(file, "%*d (%*[^)]) %c", &state) == 1, "no state in %s", name);
-        fclose(file);
-        usleep(10000);
-    }
-    CHECK(state == 'T', "process %d is in state %c", pid, state);
 }
 
 /* A child that continues the process in a while. */

@@ -2,6 +2,7 @@
  * from and to needs none of them, for accumulates of a few elements either. Says "no copies" where the kernel lets nobody copy. */
 #define _GNU_SOURCE
 #include "check.h"
+#include "stopped.h"
 
 #include <signal.h>
 #include <sys/types.h>
@@ -11,20 +12,6 @@
 
 enum { ELEMENTS = 16 };
 static int memory[ELEMENTS];
-
-/* Waits until the process is stopped, for half a minute at most. */
-static void wait_for_stop(int pid) {
-    char name[64], state = 0;
-    snprintf(name, sizeof name, "/proc/%d/stat", pid);
-    for (int i = 0; i < 3000 && state != 'T'; i++) {
-        FILE *file = fopen(name, "r");
-        CHECK(file != NULL, "no %s", name);
-        CHECK(fscanf(file, "%*d (%*[^)]) %c", &state) == 1, "no state in %s", name);
-        fclose(file);
-        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-    }
-    CHECK(state == 'T', "process %d is in state %c", pid, state);
-}
 
 static int copies(int pid, void *there) {
     int word;

@@ -35,25 +35,25 @@ fn first_line(command: &str, arguments: &[&str]) -> String {
 /// Time for which the use of cores is looked at. The load of the last minute would have what measurements did before.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Time of all cores so far, and the part of it in which they had nothing to do.
-fn core_times() -> Option<(u64, u64)> {
+/// Time of all cores of the machine so far, the part of it in which they had nothing to do, and how many there are.
+fn core_times() -> Option<(u64, u64, usize)> {
     let text = read_to_string("/proc/stat").ok()?;
     let words = text.lines().next()?.split_whitespace().skip(1);
     // User, nice, system, idle, waiting for devices, ...; guests' time is in the user's.
     let times: Vec<u64> = words.take(8).map_while(|word| word.parse().ok()).collect();
     let idle = times.get(3)? + times.get(4)?;
-    Some((times.iter().sum(), idle))
+    let cores = text.lines().skip(1).take_while(|line| line.starts_with("cpu")).count();
+    Some((times.iter().sum(), idle, cores))
 }
 
-/// Cores that are in use, by others as long as the caller sleeps. `None`: the kernel does not tell.
+/// Cores of the machine that are in use, by others as long as the caller sleeps. `None`: the kernel does not tell.
 fn cores_in_use() -> Option<f64> {
-    let (before, idle_before) = core_times()?;
+    let (before, idle_before, _) = core_times()?;
     std::thread::sleep(LOOK);
-    let (now, idle) = core_times()?;
+    let (now, idle, cores) = core_times()?;
     let all = now.checked_sub(before).filter(|all| *all > 0)? as f64;
     let busy = 1.0 - idle.saturating_sub(idle_before) as f64 / all;
-    let cores = std::thread::available_parallelism().map_or(1, |n| n.get()) as f64;
-    Some((busy.clamp(0.0, 1.0) * cores * 100.0).round() / 100.0)
+    Some((busy.clamp(0.0, 1.0) * cores as f64 * 100.0).round() / 100.0)
 }
 
 impl Machine {

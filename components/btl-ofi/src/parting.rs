@@ -1,7 +1,7 @@
 //! The end: good-bye on every open link, behind all that was sent, until the provider has sent it and the peers have said theirs, or time is over.
 //!
 //! `ofi_rxm` of libfabric 1.17 closes its connections first, hands the buffers of messages that it finds behind that back to them, and ends the process by it. So
-//! queues are read to their end, and nothing is to come any more: a peer sends nothing behind its good-bye. Peers part at about the same time, and one that goes on for long
+//! queues are read to their end, and nothing is to come any more: behind its good-bye a peer sends no message, and credits only for messages that it had left unread. Peers part at about the same time, and one that goes on for long
 //! has nothing to send to a process that has left.
 
 use crate::context::{Context, Holder};

@@ -5,7 +5,7 @@
 //! by itself, too (`pause.rs`).
 //!
 //! A holder of a context who waits works for the endpoint, too, in turns that had nothing else to do: on few cores the thread would take one from those who wait for
-//! its data. The thread stays away as long as that goes on, and comes back when a holder goes to sleep, or behind [`AWAY`] without a help. What they tell each other is advice: one who misses it works beside the other, which the provider allows, or
+//! its data. The thread stays away as long as that goes on, and comes back when a holder goes to sleep, or behind [`AWAY`] without a help. The words between them are advice: one who misses it works beside the other, which the provider allows, or
 //! comes [`AWAY`] later. (A get of 256 KiB over
 //! `tcp;ofi_rxm` between two processes on two cores took 116 us by the thread and takes 78.)
 
